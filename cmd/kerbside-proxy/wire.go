@@ -1,0 +1,80 @@
+package main
+
+import (
+	"crypto/tls"
+	"net/netip"
+
+	"spicepacer/config"
+	"spicepacer/pacer"
+	"spicepacer/session"
+	"spicepacer/session/authz"
+)
+
+// sessionConfig translates the settings and loads the certificate.
+func sessionConfig(c config.Config) (session.Config, error) {
+	s := session.DefaultConfig()
+	s.Address = c.Listen.Address
+	s.SecurePort, s.InsecurePort = c.Listen.SecurePort, c.Listen.InsecurePort
+	if c.Listen.InsecureMode == config.InsecureServe {
+		s.InsecureMode = session.ServePlain
+	}
+	s.Connections = c.Limits.Connections
+	s.HandshakesPerAddress = c.Limits.HandshakesPerAddr
+	var err error
+	if s.SecurePort != 0 {
+		if s.Certificate, err = certificate(c); err != nil {
+			return s, err
+		}
+	}
+	s.Pacing, err = pacingConfig(c.Pacing)
+	return s, err
+}
+
+func certificate(c config.Config) (tls.Certificate, error) {
+	if c.TLS.SelfSigned {
+		return session.SelfSigned(c.StateDir)
+	}
+	return session.LoadCertificate(c.TLS.Cert, c.TLS.Key)
+}
+
+func pacingConfig(p config.Pacing) (session.Pacing, error) {
+	mode, err := pacer.ParseMode(p.Mode)
+	return session.Pacing{
+		Mode:               mode,
+		QueueTarget:        p.QueueTarget,
+		QueueBytes:         int(p.QueueBytes),
+		StallTimeout:       p.StallTimeout,
+		RawValve:           p.RawValve,
+		PassthroughPercent: p.PassthroughPercent,
+		Client: session.ClientOptions{
+			CongestionControl: p.Client.CongestionControl,
+			NotSentLowat:      int(p.Client.NotSentLowat),
+		},
+		Backend: session.BackendOptions{
+			ReceiveBuffer: socketOption(p.Backend.ReceiveBuffer),
+			MaxSegment:    socketOption(p.Backend.MaxSegment),
+		},
+	}, err
+}
+
+func socketOption(b config.Buffer) int {
+	switch b {
+	case config.BufferAuto:
+		return session.OptionAuto
+	case config.BufferOff:
+		return session.OptionOff
+	}
+	return int(b)
+}
+
+func staticEntries(targets []config.Target) []authz.Entry {
+	entries := make([]authz.Entry, len(targets))
+	for i, t := range targets {
+		entries[i] = authz.Entry{Token: t.Token, Target: t.Authz()}
+	}
+	return entries
+}
+
+func metricsAddress(m config.Metrics) netip.AddrPort {
+	return netip.AddrPortFrom(m.Address, uint16(m.Port))
+}

@@ -1,0 +1,46 @@
+// Command spicebench measures how long a key press takes to show through a SPICE
+// proxy on a slow link, and what that costs. It runs on Linux, as root.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"spicepacer/cmd/spicebench/ab"
+	"spicepacer/cmd/spicebench/client"
+	"spicepacer/cmd/spicebench/guest"
+	"spicepacer/cmd/spicebench/keydraw"
+	"spicepacer/cmd/spicebench/link"
+)
+
+const usage = `Usage: spicebench COMMAND [flags]
+
+Commands:
+  ab      compare proxy settings on emulated links and print a table
+  link    emulate a wide-area link between two network namespaces
+  guest   build or boot the guest that draws activity and answers keys
+  client  measure as a SPICE client without a screen
+
+Flags of a command: spicebench COMMAND --help
+`
+
+var commands = map[string]func(args []string) error{
+	"ab":     ab.Main,
+	"client": client.Main,
+	"guest":  guest.Main,
+	"link":   link.Main,
+}
+
+func main() {
+	if os.Getpid() == 1 {
+		keydraw.Main() // this program is also the guest's init
+	}
+	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
+		fmt.Fprint(os.Stderr, usage)
+		os.Exit(2)
+	}
+	if err := commands[os.Args[1]](os.Args[2:]); err != nil {
+		fmt.Fprintf(os.Stderr, "spicebench %s: %v\n", os.Args[1], err)
+		os.Exit(1)
+	}
+}

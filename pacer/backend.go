@@ -1,0 +1,77 @@
+package pacer
+
+import "time"
+
+const (
+	// backendWindow is how long the hypervisor leg must be the limit before
+	// its socket is widened: longer than a burst, short for a person.
+	backendWindow = 100 * time.Millisecond
+	// widenFactor is by how much the receive buffer grows at a time.
+	widenFactor = 2
+	// minBackendRTT is the least round trip reckoned with: on loopback the
+	// time between two reads, not the wire, is what limits.
+	minBackendRTT = 50 * time.Microsecond
+)
+
+// Backend decides when the hypervisor's socket gets a larger receive buffer.
+// It starts small, since what the server's kernel can hide from the read valve
+// grows with it and never shrinks again; it is widened only when it is the
+// limit: when the window it makes, one buffer per round trip, limits an
+// otherwise free channel, or when the server, blocked inside a sweep, starts
+// over with newer frames and never reaches the last columns.
+type Backend struct {
+	// Buffer is the receive buffer in bytes as last asked for; 0: not managed.
+	Buffer int
+	// Most is the size at which widening ends, in bytes.
+	Most int
+	// RTT is the round trip of the hypervisor leg.
+	RTT time.Duration
+
+	start   time.Time
+	read    int
+	held    bool
+	starved bool
+}
+
+// Starved tells that a sweep did not get through the socket in one go.
+func (b *Backend) Starved() { b.starved = true }
+
+// Held tells that a valve, a full queue or the client's link, not the
+// hypervisor leg, has just been the limit.
+func (b *Backend) Held() { b.held = true }
+
+// Read books n bytes read and returns the receive buffer to set now, or 0.
+func (b *Backend) Read(now time.Time, n int) int {
+	if b.Buffer == 0 || b.Buffer >= b.Most {
+		return 0
+	}
+	if b.starved {
+		return b.widen()
+	}
+	elapsed := now.Sub(b.start)
+	if b.start.IsZero() || elapsed >= 2*backendWindow {
+		b.start, b.read, b.held = now, n, false
+		return 0
+	}
+	b.read += n
+	if elapsed < backendWindow {
+		return 0
+	}
+	limited := !b.held && float64(b.read) > b.capacity(elapsed)/2
+	b.start, b.read, b.held = now, 0, false
+	if !limited {
+		return 0
+	}
+	return b.widen()
+}
+
+func (b *Backend) widen() int {
+	b.starved = false
+	b.Buffer = min(b.Buffer*widenFactor, b.Most)
+	return b.Buffer
+}
+
+// capacity is what one buffer per round trip carries in d, in bytes.
+func (b *Backend) capacity(d time.Duration) float64 {
+	return float64(b.Buffer) * d.Seconds() / max(b.RTT, minBackendRTT).Seconds()
+}

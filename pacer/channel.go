@@ -1,0 +1,348 @@
+package pacer
+
+import (
+	"time"
+
+	"spicepacer/spiceproto"
+)
+
+const (
+	// refresh is how often QEMU collects what the guest has drawn
+	// (ui/console.c, GUI_REFRESH_INTERVAL_DEFAULT).
+	refresh = 30 * time.Millisecond
+	// averageWeight is the weight of a new message in the average size.
+	averageWeight = 1. / 32
+	// sweepMargin is how many messages beside the regions' draws a sweep may
+	// hold: a key press, an invalidation.
+	sweepMargin = 4
+	// unknownLow is the refill mark while the link's rate is unknown, bytes.
+	unknownLow = 32 << 10
+	// releaseAfter is how long a client may acknowledge nothing before the
+	// server is no longer held: a guest operation may be waiting for it, and
+	// spice-server disconnects after 30 s (flow-control facts, section 5).
+	releaseAfter = 10 * time.Second
+)
+
+// Config is what a Channel is made with.
+type Config struct {
+	Mode Mode
+	// QueueTarget is the standing queue allowed in the client leg on top of
+	// the path's bandwidth-delay product.
+	QueueTarget time.Duration
+	// QueueBytes bounds the memory of the display queue, in bytes.
+	QueueBytes int
+	// Sweeps grants whole sweeps (adaptive mode). Without, the read valve shuts
+	// by bytes alone, which starves regions: for comparison only.
+	Sweeps bool
+	// BackendRTT is the hypervisor leg's round trip.
+	BackendRTT time.Duration
+	// BackendBuffer is that leg's receive buffer in bytes if it is to be
+	// widened on demand up to BackendMost; 0 leaves it alone.
+	BackendBuffer, BackendMost int
+}
+
+// Message is what the controller needs to know of a message from the server.
+type Message struct {
+	Op   uint16
+	Size uint32
+	// SetAck is the body, if Op is SET_ACK.
+	SetAck spiceproto.SetAck
+	// Draw is set for drawing messages, Box then being what they write on
+	// Surface; Surface, Width and Height are set for SURFACE_CREATE.
+	Draw          bool
+	Box           spiceproto.Rect
+	Surface       uint32
+	Width, Height uint32
+}
+
+// Channel paces one display channel in Withhold or Adaptive mode. It is not
+// safe for concurrent use.
+type Channel struct {
+	cfg     Config
+	ledger  Ledger
+	link    Link
+	sweep   Sweep
+	backend Backend
+	client  processing
+
+	queued  int     // bytes in the display queue
+	memory  int     // bytes of memory these take
+	average float64 // size of the server's messages, in bytes
+	valve   valve
+	acks    uint64 // the client's own, in this generation
+	hold    hold
+
+	progress stall
+	sweeps   uint64
+}
+
+// valve is the state of the read valve.
+type valve uint8
+
+const (
+	valveOpen  valve = iota
+	valveSweep       // shut at the end of a sweep until the queue is low
+	valveBound       // shut because the queue reached its bound
+)
+
+// hold measures how long possible ACKs were kept back.
+type hold struct {
+	since time.Time
+	count uint64
+	total time.Duration
+}
+
+// stall watches for a client whose TCP acknowledges nothing.
+type stall struct {
+	acked uint64
+	since time.Time
+}
+
+// NewChannel returns a controller for one display channel.
+func NewChannel(cfg Config) *Channel {
+	return &Channel{
+		cfg:     cfg,
+		link:    Link{Target: cfg.QueueTarget},
+		backend: Backend{Buffer: cfg.BackendBuffer, Most: cfg.BackendMost, RTT: cfg.BackendRTT},
+	}
+}
+
+// Arrived books a message from the server whose header and head are known.
+func (c *Channel) Arrived(m Message) {
+	c.average += (float64(m.Size) - c.average) * averageWeight
+	switch {
+	case m.Op == spiceproto.MsgSetAck:
+		c.ledger.SetAck(m.SetAck.Generation, m.SetAck.Window)
+		c.client.reset()
+		c.acks = 0
+		return
+	case m.Op == spiceproto.MsgDisplaySurfaceCreate && m.Surface == 0:
+		c.sweep.Resize(m.Width, m.Height)
+	case m.Draw && m.Surface == 0 && c.sweep.Draw(m.Box, int(m.Size)):
+		c.sweepEnded()
+	}
+	c.ledger.Received()
+}
+
+func (c *Channel) sweepEnded() {
+	c.sweeps++
+	if c.cfg.Mode != Adaptive || !c.cfg.Sweeps {
+		return
+	}
+	if c.sweep.Starved() {
+		c.backend.Starved()
+	}
+	if c.queued > c.low() {
+		c.shut(valveSweep)
+	}
+}
+
+// Stored books n bytes put into the display queue, which now takes memory
+// bytes in all.
+func (c *Channel) Stored(n, memory int) {
+	c.queued += n
+	c.memory = memory
+	switch {
+	case c.memory >= c.cfg.QueueBytes:
+		c.shut(valveBound)
+	case c.cfg.Mode == Adaptive && !c.cfg.Sweeps && c.queued > c.low():
+		c.shut(valveSweep)
+	}
+}
+
+// Sent books n bytes of the queue written to the client, with which a number
+// of messages became complete; the queue now takes memory bytes.
+func (c *Channel) Sent(now time.Time, n, messages, memory int) {
+	c.queued -= n
+	c.memory = memory
+	c.link.Wrote(n)
+	for range messages {
+		c.ledger.Forwarded()
+		c.expectAck(now)
+	}
+	c.reopen()
+}
+
+// expectAck notes when the client's next ACK is due, if the message just
+// forwarded is the one that causes it: number kW+1 (spice-gtk, which does not
+// count SET_ACK) of the generation.
+func (c *Channel) expectAck(now time.Time) {
+	w := uint64(c.ledger.Window())
+	if w > 0 && c.ledger.Delivered() > w && c.ledger.Delivered()%w == 1%w {
+		c.client.causes(now.Add(c.link.Base() + c.link.Delay()))
+	}
+}
+
+func (c *Channel) shut(v valve) {
+	c.valve = max(c.valve, v)
+	c.backend.Held()
+}
+
+// reopen opens the read valve once the queue has drained: at the low mark after
+// a sweep, with an eighth of room at the bound.
+func (c *Channel) reopen() {
+	switch c.valve {
+	case valveSweep:
+		if c.queued <= c.low() {
+			c.valve = valveOpen
+		}
+	case valveBound:
+		if c.memory <= c.cfg.QueueBytes/8*7 {
+			c.valve = valveOpen
+		}
+	}
+}
+
+// low is the queue at which the next sweep is fetched, in bytes: what the link
+// carries while the hypervisor answers, so that it never runs dry.
+func (c *Channel) low() int {
+	if c.link.Rate() == 0 {
+		return unknownLow
+	}
+	lead := c.link.target() + c.cfg.BackendRTT
+	return int(c.link.Rate() * lead.Seconds())
+}
+
+// MayRead tells whether the hypervisor's bytes may be read now. After false the
+// answer changes only with Sent or Observe.
+func (c *Channel) MayRead() bool { return c.valve == valveOpen }
+
+// Room returns how many bytes may go to the client, going by the last sample.
+func (c *Channel) Room() int { return c.link.Room() }
+
+// Quantum returns the least room worth writing into, in bytes.
+func (c *Channel) Quantum() int { return c.link.Quantum() }
+
+// Rate returns the link's estimated rate in bytes per second, 0 while unknown.
+func (c *Channel) Rate() float64 { return c.link.Rate() }
+
+// Wait returns when to look again if there is no room.
+func (c *Channel) Wait() time.Duration { return c.link.Wait() }
+
+// Observe takes a sample of the client's socket.
+func (c *Channel) Observe(now time.Time, s LinkSample) {
+	c.link.Observe(now, s, c.queued > 0)
+	if c.queued > 0 && c.link.Room() < c.link.Quantum() {
+		c.backend.Held()
+	}
+	if s.Acked != c.progress.acked || s.Outstanding == 0 {
+		c.progress = stall{acked: s.Acked, since: now}
+	}
+	if c.stalled(now) && c.valve == valveSweep {
+		c.valve = valveOpen
+	}
+}
+
+// Drained tells that the queue is empty.
+func (c *Channel) Drained() { c.link.Idle() }
+
+// stalled tells that the client has acknowledged nothing for so long that the
+// server is not held any more.
+func (c *Channel) stalled(now time.Time) bool {
+	return !c.progress.since.IsZero() && now.Sub(c.progress.since) >= releaseAfter
+}
+
+// BackendRead books n bytes read from the hypervisor and returns the receive
+// buffer to set on that leg now, or 0.
+func (c *Channel) BackendRead(now time.Time, n int) int { return c.backend.Read(now, n) }
+
+// Synced books an ACK_SYNC written to the server.
+func (c *Channel) Synced(generation uint32) { c.ledger.Synced(generation) }
+
+// ClientAck books an ACK of the client. It returns false if the client cannot
+// have received what it acknowledges.
+func (c *Channel) ClientAck() (plausible bool) {
+	c.acks++
+	c.client.answered()
+	return c.acks*uint64(c.ledger.Window()) <= c.ledger.Delivered()
+}
+
+// AcksDue returns how many ACKs to write to the server now, and books them.
+func (c *Channel) AcksDue(now time.Time) int {
+	n := 0
+	for c.possible() {
+		if !c.due(now) {
+			c.hold.start(now)
+			break
+		}
+		if c.ledger.Ack() != nil {
+			break
+		}
+		c.hold.end(now)
+		n++
+	}
+	return n
+}
+
+// possible tells whether an ACK could go now: it is legal, and in withhold mode
+// the client has sent it.
+func (c *Channel) possible() bool {
+	return c.ledger.MayAck() && (c.cfg.Mode == Adaptive || c.acks > c.ledger.Acked())
+}
+
+// due tells whether a possible ACK should go now. While the link is not the
+// limit nothing is held. While it is, ACKs ahead of the client's own would only
+// lengthen the queue; but a sweep that has begun is never cut short.
+func (c *Channel) due(now time.Time) bool {
+	full := c.link.Full() && !c.stalled(now)
+	if c.cfg.Mode == Withhold {
+		return !full || c.queued == 0 || c.ledger.DueWithheld(c.withheld())
+	}
+	if c.acks > c.ledger.Acked() {
+		return c.MayRead()
+	}
+	return c.MayRead() && !c.client.slow(now) && (!full || c.cutsSweep())
+}
+
+// cutsSweep tells that the server's credits end before the sweep does, so that
+// the server would wait inside it while newer frames take the place of the
+// unsent columns: those would starve. A sweep that the link carries within two
+// refreshes is over before that happens.
+func (c *Channel) cutsSweep() bool {
+	return c.ledger.Credits() <= uint64(c.sweep.Missing()+sweepMargin) &&
+		float64(c.sweep.Bytes()) > c.link.Rate()*(2*refresh).Seconds()
+}
+
+// withheld is h of the late rule (Ledger.DueWithheld): the credits left
+// unforwarded when the server gets new ones. They last for one refresh, since
+// a server whose pipe is empty has nothing to send before the next one.
+func (c *Channel) withheld() uint32 {
+	if c.average == 0 {
+		return 1
+	}
+	return uint32(clamp(c.link.Rate()*refresh.Seconds()/c.average, 1, 1<<20))
+}
+
+func (h *hold) start(now time.Time) {
+	if h.since.IsZero() {
+		h.since = now
+	}
+}
+
+func (h *hold) end(now time.Time) {
+	if h.since.IsZero() {
+		return
+	}
+	h.count++
+	h.total += now.Sub(h.since)
+	h.since = time.Time{}
+}
+
+// State is what a Channel shows of itself.
+type State struct {
+	QueueBytes, BudgetBytes int
+	Rate                    float64 // bytes per second, 0: unknown
+	Base                    time.Duration
+	AcksHeld                uint64
+	HoldTime                time.Duration
+	Sweeps                  uint64
+}
+
+// State returns the figures a metrics page shows.
+func (c *Channel) State() State {
+	return State{
+		QueueBytes: c.queued, BudgetBytes: c.link.Budget(),
+		Rate: c.link.Rate(), Base: c.link.Base(),
+		AcksHeld: c.hold.count, HoldTime: c.hold.total, Sweeps: c.sweeps,
+	}
+}

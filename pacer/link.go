@@ -1,0 +1,300 @@
+package pacer
+
+import "time"
+
+const (
+	// initialBudget is what may stand in the client's socket before anything
+	// is known: a little more than TCP's own first flights, so that an unknown
+	// fast link is not held up, and a quarter of a second at 2 Mbit/s.
+	initialBudget = 64 << 10
+	// minBudget keeps a few segments in flight on the thinnest link, so that
+	// delayed ACKs do not stop it.
+	minBudget = 8 << 10
+	// maxBudget is beyond every send buffer Linux grants by itself.
+	maxBudget = 64 << 20
+	// minInterval is the shortest time over which a rate is believed: ACKs
+	// arrive in pairs and bursts, and shorter intervals measure these.
+	minInterval = 50 * time.Millisecond
+	// segment is the payload of a full Ethernet TCP segment with time stamps.
+	segment = 1448
+	// standingSegments is the least standing queue in segments. Below it the
+	// receiver's delayed ACKs (one for two segments) leave a thin link idle.
+	standingSegments = 4
+	// baseWindow is how long a round trip must stay above the kernel's minimum
+	// before it is taken for a longer path rather than a queue.
+	baseWindow = 10 * time.Second
+	// startGrowth is the growth of the rate from one interval to the next
+	// below which TCP's start is over, as in BBR's start-up.
+	startGrowth = 1.25
+	// maxWait bounds the sleep of a writer without room. The estimate may be
+	// too low, and then acknowledgements come sooner than it says.
+	maxWait = 5 * time.Millisecond
+	// emptyIntervals is how many intervals in a row without a standing queue
+	// show that a link is not the limit any more: one may be noise.
+	emptyIntervals = 3
+	// maxDoublings bounds how fast the search for more bandwidth speeds up.
+	maxDoublings = 4
+)
+
+// LinkSample is what the client's socket says at one moment.
+type LinkSample struct {
+	// Acked is the bytes the client's TCP has acknowledged since connect
+	// (tcpi_bytes_acked).
+	Acked uint64
+	// Outstanding is the bytes written and not acknowledged, unsent ones
+	// included (SIOCOUTQ).
+	Outstanding int
+	// NotSent is the part of Outstanding that has not left the host, held back
+	// by TCP's own window (tcpi_notsent_bytes).
+	NotSent int
+	// RTT is the smoothed round trip (tcpi_rtt), MinRTT the kernel's windowed
+	// minimum (tcpi_min_rtt); zero means unknown.
+	RTT, MinRTT time.Duration
+	// MSS is the payload of a full segment in bytes, 0 if unknown.
+	MSS int
+}
+
+// Link learns what the client's link carries, and says how many bytes may
+// stand in the client's socket: the path's bandwidth-delay product plus a small
+// standing queue.
+//
+// It measures Δacked/Δt only over intervals in which the budget was used up
+// all the time. tcpi_delivery_rate is not used: with a working valve its
+// samples are app-limited and only ever rise. Over such an interval either the
+// round trip shows a queue, then the link was the limit and the measured rate
+// is the link's, or it shows none, then the budget was the limit and is raised.
+type Link struct {
+	// Target is the standing queue allowed on top of the path, in time.
+	Target time.Duration
+
+	budget      int
+	rate        float64 // bytes per second; 0: not learned
+	outstanding int     // at the last sample
+	written     int     // since the last sample
+	base        basePath
+	span        interval
+	growth      int // consecutive raises
+	full        bool
+}
+
+// interval is a stretch of time in which bytes always waited for the budget.
+type interval struct {
+	start    time.Time
+	acked    uint64
+	unsent   int // sum over the samples
+	samples  int
+	rtt      time.Duration // smallest seen: bursts lengthen single ones
+	inFlight int           // most seen
+	previous float64       // rate of the interval before, for start-up
+}
+
+// Budget returns the bytes that may stand in the client's socket.
+func (l *Link) Budget() int {
+	if l.budget == 0 {
+		return initialBudget
+	}
+	return l.budget
+}
+
+// Rate returns the link's estimated rate in bytes per second, 0 while the link
+// has never been seen full.
+func (l *Link) Rate() float64 { return l.rate }
+
+// Base returns the round trip of the empty path, 0 while unknown.
+func (l *Link) Base() time.Duration { return l.base.value(l.Target) }
+
+// Room returns how many more bytes the budget admits, as far as is known
+// without another sample: what was acknowledged since the last one is not
+// counted. It may be negative.
+func (l *Link) Room() int { return l.Budget() - l.outstanding - l.written }
+
+// Wrote books bytes handed to the client's socket.
+func (l *Link) Wrote(n int) { l.written += n }
+
+// Quantum returns the least room worth a write while the link is full, in
+// bytes: a quarter of the standing target, so that the socket never runs dry
+// between two writes and the writer does not wake for every segment.
+func (l *Link) Quantum() int {
+	return clamp(int(l.rate*l.target().Seconds()/4), 2*segment, l.Budget()/2)
+}
+
+// Wait returns how long the excess over the budget needs to drain far enough
+// for one quantum, at the estimated rate.
+func (l *Link) Wait() time.Duration {
+	excess := l.Quantum() - l.Room()
+	if excess <= 0 {
+		return 0
+	}
+	if l.rate == 0 {
+		return clamp(l.Base()/8, time.Millisecond, maxWait)
+	}
+	return clamp(time.Duration(float64(excess)/l.rate*float64(time.Second)), time.Millisecond, maxWait)
+}
+
+// Delay returns how long a byte written now stays unacknowledged beyond the
+// empty path, 0 while the rate is unknown.
+func (l *Link) Delay() time.Duration {
+	if l.rate == 0 {
+		return 0
+	}
+	d := time.Duration(float64(l.outstanding+l.written)/l.rate*float64(time.Second)) - l.Base()
+	return max(d, 0)
+}
+
+// Full tells that the link is the limit: it has had a standing queue, and always
+// more bytes waiting, since.
+func (l *Link) Full() bool { return l.full }
+
+// Idle tells that the writer ran out of bytes: the interval under way measures
+// the source, not the link.
+func (l *Link) Idle() {
+	l.span = interval{previous: l.span.previous}
+	l.full = false
+}
+
+// Observe takes a sample. more tells that bytes wait for room in the budget.
+func (l *Link) Observe(now time.Time, s LinkSample, more bool) {
+	l.outstanding, l.written = s.Outstanding, 0
+	l.base.observe(now, s, more)
+	if !more {
+		l.Idle()
+		return
+	}
+	if l.span.start.IsZero() {
+		l.span = interval{start: now, acked: s.Acked, previous: l.span.previous}
+	}
+	l.span.add(s)
+	if d := now.Sub(l.span.start); d >= max(minInterval, l.Base()) {
+		l.learn(s, d)
+		l.span = interval{start: now, acked: s.Acked, previous: l.span.previous}
+	}
+}
+
+func (i *interval) add(s LinkSample) {
+	i.unsent += s.NotSent
+	i.samples++
+	if i.rtt == 0 || s.RTT < i.rtt {
+		i.rtt = s.RTT
+	}
+	i.inFlight = max(i.inFlight, s.Outstanding-s.NotSent)
+}
+
+// learn closes an interval of length d.
+func (l *Link) learn(s LinkSample, d time.Duration) {
+	rate := float64(s.Acked-l.span.acked) / d.Seconds()
+	if rate <= 0 {
+		return
+	}
+	if !l.queued(rate) {
+		l.raise(rate)
+		l.full = l.full && l.growth < emptyIntervals
+		return
+	}
+	l.full, l.growth = true, 0
+	if l.rate == 0 || rate > l.rate {
+		l.rate = rate
+	} else {
+		l.rate = (l.rate + rate) / 2
+	}
+	l.setBudget(l.rate * (l.Base() + l.target()).Seconds())
+}
+
+// queued tells whether the closing interval shows a standing queue: on the link,
+// as a longer round trip, or in the socket, as bytes TCP does not let go. During
+// start-up TCP holds bytes back only because its window still grows, so there
+// these count once the rate has stopped growing.
+func (l *Link) queued(rate float64) bool {
+	onLink := l.span.rtt - l.Base()
+	unsent := float64(l.span.unsent) / float64(l.span.samples)
+	inSocket := time.Duration(unsent / rate * float64(time.Second))
+	growing := rate > startGrowth*l.span.previous
+	l.span.previous = rate
+	if !l.found() && growing {
+		inSocket = 0
+	}
+	return onLink+inSocket > l.target()/2
+}
+
+// raise looks for more. While the link has not been seen full, it stays one
+// doubling ahead of what TCP's own start has under way.
+// Later it adds twice the standing target at first and doubles that while it
+// goes on, so that a link that became ten times faster is found in about ten
+// round trips and a steady one is hardly disturbed.
+func (l *Link) raise(rate float64) {
+	if !l.found() {
+		l.setBudget(max(float64(l.Budget()), 2*float64(l.span.inFlight)))
+		return
+	}
+	l.rate = max(l.rate, rate)
+	step := 2 * l.target().Seconds() / max(l.Base(), time.Millisecond).Seconds()
+	factor := 1 + clamp(step, 0.05, 0.5)*float64(int(1)<<min(l.growth, maxDoublings))
+	l.growth++
+	l.setBudget(float64(l.Budget()) * min(factor, 2))
+}
+
+// found tells that the link has been seen full.
+func (l *Link) found() bool { return l.rate > 0 }
+
+func (l *Link) setBudget(b float64) {
+	l.budget = clamp(int(b), minBudget, maxBudget)
+}
+
+// target is the standing queue in time: what is configured, or what a few
+// segments take on a thin link.
+func (l *Link) target() time.Duration {
+	if l.rate == 0 {
+		return l.Target
+	}
+	return max(l.Target, time.Duration(standingSegments*segment/l.rate*float64(time.Second)))
+}
+
+// basePath keeps the round trip of the empty path. The kernel's minimum is
+// right until the path gets longer; then every sample stays above it although
+// the budget admits no queue, and the window's own minimum takes over.
+type basePath struct {
+	kernel        time.Duration
+	current, last time.Duration // minima of the running and the previous half window
+	since         time.Time
+	full          bool // both halves are filled
+}
+
+func (b *basePath) observe(now time.Time, s LinkSample, busy bool) {
+	if s.MinRTT > 0 {
+		b.kernel = s.MinRTT
+	}
+	if s.RTT <= 0 || !busy {
+		return
+	}
+	if b.since.IsZero() {
+		b.since = now
+	}
+	if now.Sub(b.since) > baseWindow/2 {
+		b.full = b.last > 0
+		b.last, b.current, b.since = b.current, 0, now
+	}
+	if b.current == 0 || s.RTT < b.current {
+		b.current = s.RTT
+	}
+}
+
+// value returns the base for a standing target of t. A round trip that stayed
+// far above the kernel's minimum for a whole window, with a queue of only t
+// admitted, is a longer path or a queue that others keep full; in both cases
+// holding on to the old minimum would starve the channel.
+func (b *basePath) value(t time.Duration) time.Duration {
+	if !b.full {
+		return b.kernel
+	}
+	low := b.last
+	if b.current > 0 {
+		low = min(low, b.current)
+	}
+	if low > b.kernel+3*max(t, b.kernel/8) {
+		return low - t
+	}
+	return b.kernel
+}
+
+func clamp[T int | float64 | time.Duration](v, low, high T) T {
+	return max(low, min(v, high))
+}

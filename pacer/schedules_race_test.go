@@ -1,0 +1,7 @@
+//go:build race
+
+package pacer_test
+
+// schedulesPerTest is smaller here: the property test has one goroutine, so the
+// race detector only slows it down.
+const schedulesPerTest = 5_000

@@ -1,0 +1,187 @@
+package pacer
+
+import "spicepacer/spiceproto"
+
+const (
+	// tileSize is the edge of a tile in pixels: QEMU cuts updates in columns
+	// of 32 pixels (ui/spice-display.c), so a finer grid tells nothing more.
+	tileSize = 32
+	// maxTiles bounds the grid whatever size a server announces: 16384×8192
+	// pixels, beyond what spice-server itself accepts.
+	maxTiles = 512 * 256
+	// steadySweeps is in how many sweeps a tile must have come for the next to
+	// wait for it: once may be a page turned, twice is a change that goes on.
+	steadySweeps = 2
+	// patience is how many sweeps in a row a steady tile may be absent before
+	// it counts as still: a sweep that was cut short missed it for no fault of
+	// its own.
+	patience = 4
+	// maxPasses ends a sweep that waits in vain for a region that has stopped
+	// changing. One pass may be what was left in the server's socket, one may
+	// have been cut by a newer frame.
+	maxPasses = 3
+)
+
+// Sweep finds the ends of whole sweeps in a server's stream of draws.
+//
+// Each frame QEMU redraws all changed columns, left to right; spice-server
+// drops the unsent older ones and queues the new ones at the end of its pipe.
+// Stopped by bytes anywhere inside, it serves the same first columns at every
+// grant, and the others never. After each region has come once, nothing is
+// starved by a stop: that is the end of a sweep.
+//
+// Regions are tiles of the screen, not message boxes: QEMU's column grid
+// starts at the left edge of each update, so boxes shift, places do not.
+// The zero value is ready and finds no sweep until Resize.
+type Sweep struct {
+	columns, rows int
+	tiles         []tile
+	number        uint32 // of the sweep under way, from 1
+	now, before   extent // of the sweep under way, and of the one before
+	expected      int    // tiles the sweep waits for
+	seen          int    // of these, those that came
+	late          int    // of those, the ones the sweep before had missed
+	starved       bool
+}
+
+// extent is how much a sweep holds.
+type extent struct {
+	draws int
+	bytes int
+}
+
+// tile is one region's history.
+type tile struct {
+	last  uint32 // sweep in which it came last, 0: never
+	count uint8  // how often it came in that sweep, up to maxPasses
+	run   uint8  // in how many sweeps it came without a long pause, up to steadySweeps
+}
+
+// Resize starts over on a primary surface of the given size in pixels.
+func (s *Sweep) Resize(width, height uint32) {
+	const most = maxTiles * tileSize
+	columns := (int(min(width, most)) + tileSize - 1) / tileSize
+	rows := (int(min(height, most)) + tileSize - 1) / tileSize
+	*s = Sweep{number: 1}
+	if columns*rows > maxTiles {
+		return
+	}
+	s.columns, s.rows = columns, rows
+	s.tiles = make([]tile, columns*rows)
+}
+
+// Next begins the next sweep: it waits for all tiles that keep changing.
+func (s *Sweep) Next() {
+	s.starved = s.late > 0 && s.late*8 >= s.expected
+	s.number++
+	s.before, s.now = s.now, extent{}
+	s.expected, s.seen, s.late = 0, 0, 0
+	for i := range s.tiles {
+		if s.awaited(&s.tiles[i]) {
+			s.expected++
+		}
+	}
+}
+
+func (s *Sweep) awaited(t *tile) bool {
+	return t.run >= steadySweeps && s.number-t.last <= patience
+}
+
+// Draw books a draw of size bytes to box on the primary surface and tells
+// whether the sweep ended before it: the region has come already, and so has
+// every other one.
+func (s *Sweep) Draw(box spiceproto.Rect, size int) (ended bool) {
+	left, top, right, bottom := s.span(box)
+	if left >= right || top >= bottom {
+		return false
+	}
+	passes := s.passes(left, top, right, bottom)
+	ended = passes >= maxPasses || passes >= 1 && s.covered()
+	if ended {
+		s.Next()
+	}
+	s.now.draws++
+	s.now.bytes += size
+	s.mark(left, top, right, bottom)
+	return ended
+}
+
+// Starved tells that the sweep before the last one was cut short: a good part
+// of what came in the last keeps changing and was missing there.
+func (s *Sweep) Starved() bool { return s.starved }
+
+// Missing returns how many more draws the sweep under way will take, if it is
+// like the one before.
+func (s *Sweep) Missing() int { return max(s.before.draws-s.now.draws, 0) }
+
+// Bytes returns the size of the last whole sweep.
+func (s *Sweep) Bytes() int { return s.before.bytes }
+
+// covered tells that nearly all expected tiles came. An eighth may be missing:
+// a cursor that blinked or a line that was typed in the last sweeps.
+func (s *Sweep) covered() bool { return s.seen*8 >= s.expected*7 }
+
+// passes returns how often every tile of the span came in this sweep.
+func (s *Sweep) passes(left, top, right, bottom int) int {
+	least := maxPasses
+	for y := top; y < bottom; y++ {
+		row := s.tiles[y*s.columns:]
+		for x := left; x < right; x++ {
+			if row[x].last != s.number {
+				return 0
+			}
+			least = min(least, int(row[x].count))
+		}
+	}
+	return least
+}
+
+func (s *Sweep) mark(left, top, right, bottom int) {
+	for y := top; y < bottom; y++ {
+		row := s.tiles[y*s.columns:]
+		for x := left; x < right; x++ {
+			t := &row[x]
+			if t.last == s.number {
+				t.count = min(t.count+1, maxPasses)
+				continue
+			}
+			if s.awaited(t) {
+				s.seen++
+				s.late += int(min(s.number-t.last-1, 1))
+			}
+			t.follow(s.number)
+		}
+	}
+}
+
+// follow books the first coming of a tile in a sweep.
+func (t *tile) follow(number uint32) {
+	if t.last != 0 && number-t.last <= patience {
+		t.run = min(t.run+1, steadySweeps)
+	} else {
+		t.run = 1
+	}
+	t.last, t.count = number, 1
+}
+
+// span returns the tiles whose centres lie in box, or the one tile under the
+// box's own centre if it holds none, cut to the grid.
+func (s *Sweep) span(box spiceproto.Rect) (left, top, right, bottom int) {
+	left, right = tilesIn(box.Left, box.Right, s.columns)
+	top, bottom = tilesIn(box.Top, box.Bottom, s.rows)
+	return left, top, right, bottom
+}
+
+func tilesIn(low, high int32, limit int) (first, end int) {
+	if high <= low || high <= 0 || limit == 0 {
+		return 0, 0
+	}
+	a, b := int64(max(low, 0)), int64(high)
+	first = int((a + tileSize/2 - 1) / tileSize)
+	end = int((b + tileSize/2 - 1) / tileSize)
+	if first >= end {
+		first = int((a + b) / 2 / tileSize)
+		end = first + 1
+	}
+	return min(first, limit), min(end, limit)
+}

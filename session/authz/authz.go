@@ -1,0 +1,87 @@
+// Package authz decides which client may reach which hypervisor.
+//
+// The client's SPICE password is a token. An Authorizer turns it into a Target,
+// or refuses with *Denied; any other error means that no decision was possible.
+package authz
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"net/netip"
+	"strings"
+
+	"spicepacer/spiceproto"
+)
+
+// Authorizer is asked once for every channel a client opens, after the ticket
+// was decrypted. It bounds its own time and is safe for concurrent use.
+type Authorizer interface {
+	Authorize(ctx context.Context, r Request) (Target, error)
+}
+
+// Request is what is known about a client's channel when its token arrives.
+type Request struct {
+	// Token is the password the client gave, without the trailing NUL.
+	Token Secret
+	// Ref identifies the connection in logs: a version 4 UUID.
+	Ref    string
+	Client netip.AddrPort
+	// ConnectionID is 0 for a session's main channel.
+	ConnectionID uint32
+	Channel      spiceproto.ChannelType
+	ChannelID    uint8
+}
+
+// Target is a hypervisor's SPICE server.
+type Target struct {
+	// Name is shown in logs.
+	Name string
+	// Hypervisor is a host name, an IP address, or unix:/path.
+	Hypervisor string
+	// InsecurePort and SecurePort are the plaintext and the TLS port; 0: none.
+	InsecurePort, SecurePort uint16
+	// Ticket is the hypervisor's own SPICE password; it may be empty.
+	Ticket Secret
+	// CACert holds PEM certificates that alone are trusted for the TLS port;
+	// empty: the system's roots.
+	CACert string
+	// HostSubject pins the subject of the hypervisor's certificate; see
+	// ParseSubject.
+	HostSubject string
+}
+
+const unixPrefix = "unix:"
+
+// UnixPath returns the socket's path when the hypervisor is reached through a
+// unix socket.
+func (t Target) UnixPath() (string, bool) { return strings.CutPrefix(t.Hypervisor, unixPrefix) }
+
+// Roots returns the certificates of CACert, nil when it is empty. A literal
+// backslash-n counts as a newline, as libvirt-style configuration has it.
+func (t Target) Roots() (*x509.CertPool, error) {
+	if t.CACert == "" {
+		return nil, nil
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM([]byte(strings.ReplaceAll(t.CACert, `\n`, "\n"))) {
+		return nil, errors.New("no certificate in ca_cert")
+	}
+	return pool, nil
+}
+
+// Denied is a refusal. Reason is for the log; the client learns only
+// PERMISSION_DENIED.
+type Denied struct{ Reason string }
+
+func (d *Denied) Error() string { return "denied: " + d.Reason }
+
+// Secret is text that formats as a placeholder, whatever the verb or encoder:
+// convert it to a string to use it.
+type Secret string
+
+const hidden = "(secret)"
+
+func (Secret) String() string               { return hidden }
+func (Secret) GoString() string             { return hidden }
+func (Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }

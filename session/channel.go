@@ -1,0 +1,47 @@
+package session
+
+import (
+	"net"
+	"syscall"
+	"time"
+
+	"go.uber.org/zap"
+
+	"spicepacer/pacer"
+	"spicepacer/spiceproto"
+)
+
+// leg is one of the two connections of a channel.
+type leg struct {
+	// conn carries SPICE bytes: a *tls.Conn, or the socket itself.
+	conn net.Conn
+	// sock is the socket under conn, for options and queue sizes.
+	sock syscall.Conn
+	// tls tells that conn encrypts, so that bytes on the wire are more than
+	// bytes written.
+	tls bool
+	// probe samples the socket; nil where there is no TCP_INFO (unix sockets).
+	probe func() (pacer.LinkSample, error)
+	// rtt is the round trip measured while connecting, 0 if unknown.
+	rtt time.Duration
+	// receiveBuffer is the SO_RCVBUF set before connect that may be raised with
+	// setReceiveBuffer on demand, in bytes; 0: left to the kernel or fixed.
+	receiveBuffer    int
+	setReceiveBuffer func(bytes int) error
+}
+
+// channel is one SPICE channel after both link stages: what the relay works on.
+type channel struct {
+	ref          string
+	kind         spiceproto.ChannelType
+	id           uint8
+	connectionID uint32
+	client       leg
+	server       leg
+	// mode is passthrough for every channel but display.
+	mode pacer.Mode
+	// serverCaps are the hypervisor's channel capability words.
+	serverCaps spiceproto.Caps
+	log        *zap.Logger
+	stats      *Stats
+}

@@ -1,0 +1,283 @@
+package session
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"syscall"
+	"time"
+
+	"go.uber.org/zap"
+
+	"spicepacer/session/authz"
+	"spicepacer/spiceproto"
+)
+
+// client is an accepted socket on its way through the link stage. It belongs to
+// one goroutine.
+type client struct {
+	ref  string
+	peer netip.AddrPort
+	sock net.Conn
+	// conn is what SPICE is read from: sock, or TLS over it.
+	conn net.Conn
+	link spiceproto.LinkMess
+	log  *zap.Logger
+	// refused tells that an answer was sent which the peer should still get.
+	refused bool
+}
+
+// failure ends a connection before its relay.
+type failure struct {
+	result Result
+	err    error
+}
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+// welcome starts a connection's goroutine, or closes it when a limit is
+// reached.
+func (s *Server) welcome(ctx context.Context, sock net.Conn, secure bool) {
+	c := &client{ref: newRef(), peer: addrPort(sock.RemoteAddr()), sock: sock, conn: sock}
+	c.log = s.log.With(zap.String("connection_ref", c.ref), zap.Stringer("peer", sock.RemoteAddr()))
+	permit, err := s.permits.acquire(c.peer.Addr())
+	if err != nil {
+		s.conclude(c, &failure{Limited, err})
+		sock.Close()
+		return
+	}
+	s.handlers.Go(func() {
+		defer permit.release()
+		s.serve(ctx, c, permit, secure)
+	})
+}
+
+// serve carries one connection from accept to close.
+func (s *Server) serve(ctx context.Context, c *client, permit *permit, secure bool) {
+	defer c.close()
+	defer s.registry.leave(c.ref)
+	// Closing is what ends a blocked handshake when the proxy stops.
+	stop := context.AfterFunc(ctx, func() { c.sock.Close() })
+	ch, err := s.establish(ctx, c, secure)
+	if !stop() && err != nil {
+		err = &failure{Interrupted, context.Cause(ctx)}
+	}
+	permit.handshakeDone()
+	s.conclude(c, err)
+	if ch != nil {
+		s.run(ctx, ch)
+	}
+}
+
+// establish takes the client through its link stage and connects the
+// hypervisor. It returns nil, nil for a connection that was only redirected.
+func (s *Server) establish(ctx context.Context, c *client, secure bool) (*channel, error) {
+	if secure {
+		if err := s.startTLS(ctx, c); err != nil {
+			return nil, &failure{TLSFailed, err}
+		}
+	} else if s.cfg.InsecureMode == Redirect {
+		return nil, s.redirect(c)
+	}
+	if err := s.readLink(c, s.cfg.Timeouts.Link); err != nil {
+		return nil, &failure{LinkFailed, err}
+	}
+	token, err := s.readToken(ctx, c)
+	if err != nil {
+		return nil, &failure{LinkFailed, err}
+	}
+	target, err := s.authorize(ctx, c, token)
+	if err != nil {
+		return nil, err
+	}
+	return s.connect(ctx, c, token, target)
+}
+
+func (s *Server) startTLS(ctx context.Context, c *client) error {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeouts.TLSAccept)
+	defer cancel()
+	conn := tls.Server(c.sock, s.clientTLS)
+	if err := conn.HandshakeContext(ctx); err != nil {
+		return inTime(err, "TLS handshake", s.cfg.Timeouts.TLSAccept)
+	}
+	c.conn = conn
+	return nil
+}
+
+// authorize asks for the client's target and answers a refusal.
+func (s *Server) authorize(ctx context.Context, c *client, token authz.Secret) (authz.Target, error) {
+	target, err := s.auth.Authorize(ctx, authz.Request{
+		Token:        token,
+		Ref:          c.ref,
+		Client:       c.peer,
+		ConnectionID: c.link.ConnectionID,
+		Channel:      c.link.Type,
+		ChannelID:    c.link.ID,
+	})
+	if err == nil {
+		return target, nil
+	}
+	if _, denied := errors.AsType[*authz.Denied](err); denied {
+		c.refuse(spiceproto.AppendLinkResult(nil, spiceproto.LinkErrPermissionDenied))
+		return target, &failure{Denied, err}
+	}
+	c.refuse(spiceproto.AppendLinkResult(nil, spiceproto.LinkErrError))
+	return target, &failure{AuthorizerFailed, err}
+}
+
+// connect reaches the hypervisor first and tells the client the result of its
+// link stage after that, so that a dead hypervisor shows as an error.
+func (s *Server) connect(ctx context.Context, c *client, token authz.Secret, target authz.Target) (*channel, error) {
+	mode := s.cfg.Pacing.Mode
+	if s.registry.join(c.ref, token, c.link) || !paced(c.link.Type, mode) {
+		mode = 0
+	}
+	b, err := s.connectBackend(ctx, c, target, mode)
+	if err != nil {
+		c.refuse(spiceproto.AppendLinkResult(nil, spiceproto.LinkErrError))
+		return nil, &failure{BackendFailed, err}
+	}
+	if err := s.confirm(c); err != nil {
+		b.leg.conn.Close()
+		return nil, &failure{LinkFailed, err}
+	}
+	s.setClientOptions(c, mode)
+	c.log.Info("hypervisor connection successful; handing off to relay",
+		zap.String("hypervisor", target.Name), zap.Bool("tls", b.leg.tls), zap.Stringer("mode", mode))
+	return &channel{
+		ref:          c.ref,
+		kind:         c.link.Type,
+		id:           c.link.ID,
+		connectionID: c.link.ConnectionID,
+		client:       newLeg(c.sock, c.conn),
+		server:       b.leg,
+		mode:         mode,
+		serverCaps:   b.caps,
+		log:          c.log,
+		stats:        new(Stats),
+	}, nil
+}
+
+// run relays ch and logs how it ended.
+func (s *Server) run(ctx context.Context, ch *channel) {
+	info := ChannelInfo{Ref: ch.ref, Type: ch.kind, ID: ch.id, Mode: ch.mode, Stats: ch.stats}
+	s.observer.ChannelStarted(info)
+	defer s.observer.ChannelEnded(info)
+	start := time.Now()
+	err := s.relay(ctx, ch)
+	level := zap.InfoLevel
+	if err != nil && !peerGone(err) && ctx.Err() == nil {
+		level = zap.WarnLevel
+	}
+	ch.log.Log(level, "relay ended", zap.Duration("after", time.Since(start)),
+		zap.Uint64("bytes_to_client", ch.stats.BytesToClient.Load()),
+		zap.Uint64("bytes_to_server", ch.stats.BytesToServer.Load()),
+		zap.NamedError("reason", err))
+}
+
+var resultMessages = map[Result]string{
+	Limited:          "connection refused by a limit",
+	TLSFailed:        "client TLS handshake failed",
+	LinkFailed:       "client link stage failed",
+	Denied:           "connection denied",
+	AuthorizerFailed: "authorization failed; closing connection",
+	BackendFailed:    "hypervisor connection failed",
+	Interrupted:      "handshake interrupted by shutdown",
+}
+
+// conclude logs and counts what the handshake came to.
+func (s *Server) conclude(c *client, err error) {
+	result := Relayed
+	f, failed := errors.AsType[*failure](err)
+	switch {
+	case failed:
+		result = f.result
+		logFailure(c.log, f)
+	case c.refused:
+		result = Redirected
+		c.log.Debug("client sent to the secure port")
+	}
+	s.observer.Connection(c.link.Type, result)
+}
+
+// logFailure tells why a connection ended early. A client that just went away,
+// as health checks do, is no event.
+func logFailure(log *zap.Logger, f *failure) {
+	level := zap.InfoLevel
+	switch f.result {
+	case Limited, AuthorizerFailed, BackendFailed:
+		level = zap.WarnLevel
+	case TLSFailed, LinkFailed:
+		if peerGone(f.err) {
+			level = zap.DebugLevel
+		}
+	}
+	log.Log(level, resultMessages[f.result], zap.NamedError("reason", f.err))
+}
+
+// refuse sends a last answer to the client.
+func (c *client) refuse(answer []byte) {
+	c.limit(lingerTime)
+	_, err := c.conn.Write(answer)
+	c.refused = err == nil
+}
+
+// limit gives the client d for everything up to the next limit.
+func (c *client) limit(d time.Duration) { c.conn.SetDeadline(time.Now().Add(d)) }
+
+const (
+	// lingerTime and lingerBytes bound what is read from a client that was
+	// refused.
+	lingerTime  = time.Second
+	lingerBytes = 64 << 10
+)
+
+// close ends the connection. After a refusal it first reads what the client
+// still sends: closing a socket with unread input resets it, and the reset may
+// overtake the answer.
+func (c *client) close() {
+	if half, ok := c.conn.(interface{ CloseWrite() error }); ok && c.refused && half.CloseWrite() == nil {
+		c.limit(lingerTime)
+		io.CopyN(io.Discard, c.conn, lingerBytes)
+	}
+	c.conn.Close()
+}
+
+// newRef returns a random UUID (RFC 9562, version 4).
+func newRef() string {
+	var u [16]byte
+	rand.Read(u[:])
+	u[6] = u[6]&0x0f | 0x40
+	u[8] = u[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
+}
+
+// addrPort returns a TCP peer's address, IPv4 as such.
+func addrPort(a net.Addr) netip.AddrPort {
+	tcp, ok := a.(*net.TCPAddr)
+	if !ok {
+		return netip.AddrPort{}
+	}
+	ap := tcp.AddrPort()
+	return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
+}
+
+// peerGone tells that err only says that a peer went away.
+func peerGone(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+// inTime explains a deadline: which stage was not complete, after how long.
+func inTime(err error, stage string, limit time.Duration) error {
+	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%s not complete within %v: %w", stage, limit, err)
+	}
+	return fmt.Errorf("%s: %w", stage, err)
+}

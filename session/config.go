@@ -1,0 +1,177 @@
+package session
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"spicepacer/pacer"
+	"spicepacer/session/sockopt"
+	"spicepacer/spiceproto"
+)
+
+// InsecureMode says what the plaintext port is for.
+type InsecureMode uint8
+
+const (
+	// Redirect answers every link message with NEED_SECURED: clients then open
+	// the channel again over TLS.
+	Redirect InsecureMode = iota
+	// ServePlain relays without TLS, for labs only.
+	ServePlain
+)
+
+// Config is everything a Server needs to know. DefaultConfig gives the usual
+// values.
+type Config struct {
+	// Address is what both listeners bind to.
+	Address netip.Addr
+	// SecurePort and InsecurePort are TCP ports; 0 switches a listener off.
+	SecurePort, InsecurePort int
+	InsecureMode             InsecureMode
+	// Certificate is what the secure port shows; unused when that is off.
+	Certificate tls.Certificate
+	// Connections bounds the client sockets held at a time; HandshakesPerAddress
+	// those of one address (one /64 of IPv6) that have not reached their relay.
+	Connections, HandshakesPerAddress int
+	Timeouts                          Timeouts
+	Pacing                            Pacing
+}
+
+// Timeouts bound every stage before the relay, and the stop.
+type Timeouts struct {
+	// TLSAccept bounds the TLS handshake of a client.
+	TLSAccept time.Duration
+	// Redirect bounds a connection to the insecure port in Redirect mode.
+	Redirect time.Duration
+	// Link bounds the link message; again the reply and the ticket; and again
+	// the result.
+	Link time.Duration
+	// Backend bounds one attempt to reach a hypervisor, its link stage included.
+	Backend time.Duration
+	// Drain is how long Serve waits for its connections after it was told to
+	// stop.
+	Drain time.Duration
+}
+
+// Pacing configures the relay of display channels.
+type Pacing struct {
+	Mode pacer.Mode
+	// QueueTarget is the standing queue allowed in the client leg on top of the
+	// path's bandwidth-delay product.
+	QueueTarget time.Duration
+	// QueueBytes bounds the display queue of one channel.
+	QueueBytes int
+	// StallTimeout is how long a client may acknowledge nothing while bytes are
+	// outstanding.
+	StallTimeout time.Duration
+	// RawValve shuts the read valve by bytes alone instead of after whole
+	// sweeps. It starves regions of the picture and exists to show that.
+	RawValve bool
+	// PassthroughPercent of the sessions, 0 to 100, are left unpaced.
+	PassthroughPercent int
+	Client             ClientOptions
+	Backend            BackendOptions
+}
+
+// ClientOptions are socket options of the client leg; zero leaves the kernel's
+// default.
+type ClientOptions struct {
+	CongestionControl string
+	NotSentLowat      int
+}
+
+// Values of BackendOptions other than a number of bytes.
+const (
+	OptionAuto = 0
+	OptionOff  = -1
+)
+
+// rtoMax keeps a link of several seconds of outage from staying silent for as
+// long again: 5.3 s instead of 9.7 s without progress after 5 s.
+const rtoMax = time.Second
+
+// BackendOptions are limits of a paced hypervisor leg: bytes, OptionAuto or
+// OptionOff.
+type BackendOptions struct{ ReceiveBuffer, MaxSegment int }
+
+const (
+	// autoReceiveBuffer and autoMaxSegment together leave about 30 kB in the
+	// server's socket, measured on loopback with CUBIC; either alone leaves
+	// hundreds.
+	autoReceiveBuffer = 4096
+	autoMaxSegment    = 1448
+)
+
+// DefaultConfig returns the values of the configuration contract, with both
+// listeners off.
+func DefaultConfig() Config {
+	return Config{
+		Address:              netip.IPv4Unspecified(),
+		Connections:          1000,
+		HandshakesPerAddress: 32,
+		Timeouts: Timeouts{
+			TLSAccept: 10 * time.Second,
+			Redirect:  10 * time.Second,
+			Link:      30 * time.Second,
+			Backend:   30 * time.Second,
+			Drain:     10 * time.Second,
+		},
+		Pacing: Pacing{
+			Mode:         pacer.Adaptive,
+			QueueTarget:  10 * time.Millisecond,
+			QueueBytes:   4 << 20,
+			StallTimeout: 30 * time.Second,
+		},
+	}
+}
+
+func (c Config) validate() error {
+	if !c.Address.IsValid() {
+		return errors.New("no listen address")
+	}
+	for _, port := range []int{c.SecurePort, c.InsecurePort} {
+		if port < 0 || port > 65535 {
+			return fmt.Errorf("port %d outside 0..65535", port)
+		}
+	}
+	switch {
+	case c.SecurePort == 0 && c.InsecurePort == 0:
+		return errors.New("both listeners are off")
+	case c.SecurePort != 0 && len(c.Certificate.Certificate) == 0:
+		return errors.New("no certificate for the secure port")
+	case c.Connections < 1 || c.HandshakesPerAddress < 1:
+		return errors.New("connection limits must be at least 1")
+	}
+	return nil
+}
+
+// paced tells whether a channel's flow is taken in hand.
+func paced(t spiceproto.ChannelType, m pacer.Mode) bool {
+	return t == spiceproto.ChannelDisplay && m != pacer.Passthrough
+}
+
+// hasReadValve tells whether a channel's hypervisor leg is read only as the
+// client's link drains. Withhold mode holds the server by ACKs alone.
+func hasReadValve(t spiceproto.ChannelType, m pacer.Mode) bool {
+	return t == spiceproto.ChannelDisplay && m == pacer.Adaptive
+}
+
+// sockopt returns the limits for a paced hypervisor socket.
+func (o BackendOptions) sockopt() sockopt.Backend {
+	resolve := func(v, auto int) int {
+		switch v {
+		case OptionAuto:
+			return auto
+		case OptionOff:
+			return 0
+		}
+		return v
+	}
+	return sockopt.Backend{
+		ReceiveBuffer: resolve(o.ReceiveBuffer, autoReceiveBuffer),
+		MaxSegment:    resolve(o.MaxSegment, autoMaxSegment),
+	}
+}

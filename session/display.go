@@ -1,0 +1,256 @@
+package session
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"spicepacer/pacer"
+	"spicepacer/spiceproto"
+)
+
+// display relays one display channel under a pacer. Three goroutines share it:
+// the reader fills the queue from the hypervisor, the writer empties it to the
+// client, and upstream carries the client's messages. They meet at the queue:
+// its lock guards the queue and every decision about it, so that an ACK can go
+// the moment it is due, whoever finds out.
+type display struct {
+	*relaying
+	adaptive bool
+
+	mu       sync.Mutex // guards the following
+	queue    queue
+	pace     *pacer.Channel
+	eof      bool // the hypervisor's stream is complete
+	syncs    []uint32
+	reported bool // an implausible client ACK has been logged
+
+	arrived chan struct{} // the writer has something to look at
+	opened  chan struct{} // the read valve may have opened
+	up      *upstream
+	framer  spiceproto.Framer // the reader's
+	inBody  bool              // its message's header is queued, its body not all
+	writer  displayWriter
+}
+
+// runDisplay relays a paced display channel until one direction ends.
+func (r *relaying) runDisplay() {
+	d := &display{
+		relaying: r,
+		adaptive: r.ch.mode == pacer.Adaptive,
+		pace:     pacer.NewChannel(r.pacerConfig()),
+		arrived:  make(chan struct{}, 1),
+		opened:   make(chan struct{}, 1),
+	}
+	d.up = newUpstream(d)
+	d.writer.init(d)
+	defer d.finish()
+	var wg sync.WaitGroup
+	wg.Go(func() { d.readerEnded(d.read()) })
+	r.direction(&wg, d.writer.run)
+	r.direction(&wg, d.up.run)
+	wg.Wait()
+}
+
+// pacerConfig translates the settings for this channel.
+func (r *relaying) pacerConfig() pacer.Config {
+	p := r.cfg.pacing
+	cfg := pacer.Config{
+		Mode: r.ch.mode, QueueTarget: p.QueueTarget, QueueBytes: p.QueueBytes,
+		Sweeps: !p.RawValve, BackendRTT: r.ch.server.rtt,
+	}
+	if b := r.ch.server.receiveBuffer; b > 0 {
+		cfg.BackendBuffer, cfg.BackendMost = b, widestBackend
+	}
+	return cfg
+}
+
+// errEnded is what a direction returns that stops because the channel ends.
+var errEnded = errors.New("channel ended")
+
+// widestBackend is the receive buffer beyond which a hypervisor leg is not
+// widened, in bytes: at 1 ms it carries more than 10 Gbit/s.
+const widestBackend = 4 << 20
+
+// readerEnded ends the channel once the writer has sent what is queued, so that
+// the flush time begins only when the hypervisor has nothing more to say.
+func (d *display) readerEnded(err error) {
+	d.mu.Lock()
+	d.eof = true
+	d.mu.Unlock()
+	wake(d.arrived)
+	d.end(err)
+}
+
+// read moves the hypervisor's messages into the queue while the read valve is
+// open.
+func (d *display) read() error {
+	server := d.ch.server
+	var buf readBuffer
+	defer buf.release()
+	for {
+		if !d.awaitValve() {
+			return errEnded
+		}
+		n, err := server.conn.Read(buf.bytes())
+		if n > 0 {
+			if err := d.accept(buf.bytes()[:n]); err != nil {
+				return err
+			}
+			buf.read(n)
+		}
+		if err != nil {
+			return readError("hypervisor", server, err)
+		}
+	}
+}
+
+// awaitValve waits until the hypervisor may be read; false: the channel ended.
+func (d *display) awaitValve() bool {
+	for {
+		d.mu.Lock()
+		open := d.pace.MayRead()
+		d.mu.Unlock()
+		if open {
+			return true
+		}
+		select {
+		case <-d.opened:
+		case <-d.ended:
+			return false
+		}
+	}
+}
+
+// accept queues what arrived and does what the pacer makes of it.
+func (d *display) accept(b []byte) error {
+	now := time.Now()
+	d.mu.Lock()
+	for rest := b; len(rest) > 0; {
+		s := d.framer.Next(rest)
+		d.acceptSegment(s)
+		rest = rest[len(s.Bytes):]
+	}
+	widen := d.pace.BackendRead(now, len(b))
+	syncs := d.syncs
+	d.syncs = d.syncs[:0]
+	acks := 0
+	if len(syncs) == 0 {
+		acks = d.pace.AcksDue(now)
+	}
+	d.mu.Unlock()
+	wake(d.arrived)
+	d.widen(widen)
+	if err := d.answer(syncs); err != nil {
+		return err
+	}
+	return d.up.acks(acks)
+}
+
+// acceptSegment queues one segment. A header is queued when it is complete, so
+// that the queue holds nothing it cannot name.
+func (d *display) acceptSegment(s spiceproto.Segment) {
+	n := 0
+	switch {
+	case s.HeaderDone:
+		d.queue.push(d.framer.Header())
+		n, d.inBody = spiceproto.MiniHeaderSize, true
+	case d.inBody:
+		d.queue.store(s.Bytes)
+		n = len(s.Bytes)
+	}
+	d.inBody = d.inBody && !s.End
+	if s.HeadDone {
+		d.arrivedHead()
+	}
+	if n > 0 {
+		d.pace.Stored(n, d.queue.memory)
+	}
+}
+
+func (d *display) arrivedHead() {
+	m := describe(d.framer.Header(), d.framer.Head())
+	d.pace.Arrived(m)
+	if m.Op == spiceproto.MsgSetAck && d.adaptive {
+		d.syncs = append(d.syncs, m.SetAck.Generation)
+	}
+}
+
+// describe tells the pacer what a message is. What cannot be parsed is still
+// counted, as the server counts it.
+func describe(h spiceproto.Header, head []byte) pacer.Message {
+	m := pacer.Message{Op: h.Type, Size: h.Size}
+	switch {
+	case h.Type == spiceproto.MsgSetAck:
+		m.SetAck, _ = spiceproto.ParseSetAck(head)
+	case h.Type == spiceproto.MsgDisplaySurfaceCreate:
+		if s, err := spiceproto.ParseSurfaceCreate(head); err == nil {
+			m.Surface, m.Width, m.Height = s.ID, s.Width, s.Height
+		}
+	case spiceproto.IsDraw(h.Type):
+		if draw, err := spiceproto.ParseDrawHead(h.Type, h.Size, head); err == nil {
+			m.Draw, m.Surface, m.Box = true, draw.Surface, draw.Box
+		}
+	}
+	return m
+}
+
+// answer sends the ACK_SYNC for each SET_ACK, and the ACKs that are due by
+// then: the server may have spent its credits already.
+func (d *display) answer(generations []uint32) error {
+	for _, g := range generations {
+		if err := d.up.send(spiceproto.AckSync{Generation: g}.Append(nil)); err != nil {
+			return err
+		}
+		d.mu.Lock()
+		d.pace.Synced(g)
+		acks := d.pace.AcksDue(time.Now())
+		d.mu.Unlock()
+		if err := d.up.acks(acks); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// widen gives the hypervisor's socket a larger receive buffer, if n is not 0.
+func (d *display) widen(n int) {
+	if n == 0 {
+		return
+	}
+	if err := d.ch.server.setReceiveBuffer(n); err != nil {
+		d.ch.log.Debug("hypervisor socket not widened", zap.Int("bytes", n), zap.Error(err))
+		return
+	}
+	d.ch.log.Debug("hypervisor socket widened", zap.Int("bytes", n))
+}
+
+// publish shows the pacer's state on the metrics page. The caller holds mu.
+func (d *display) publish() {
+	s, st := d.ch.stats, d.pace.State()
+	s.QueueBytes.Store(int64(st.QueueBytes))
+	s.BudgetBytes.Store(int64(st.BudgetBytes))
+	s.RateBytes.Store(int64(st.Rate))
+	s.MinRTT.Store(int64(st.Base))
+	s.AcksHeld.Store(st.AcksHeld)
+	s.HoldTime.Store(int64(st.HoldTime))
+	s.Sweeps.Store(st.Sweeps)
+}
+
+// finish gives the queue's memory back.
+func (d *display) finish() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.publish()
+	d.queue.clear()
+}
+
+// wake leaves a sign in a channel of capacity one.
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,162 @@
+package session
+
+import (
+	"crypto/tls"
+	"time"
+
+	"spicepacer/pacer"
+)
+
+const (
+	// maxWrite is the most that goes to the client in one write: one TLS
+	// record (RFC 8446, 5.1: 2^14 bytes).
+	maxWrite = 16 << 10
+	// writeTime is what one write may take on the link: with a record that
+	// takes longer, a small message behind it waits for nothing.
+	writeTime = 4 * time.Millisecond
+	// recordOverhead is what TLS adds to a record in bytes: header, content
+	// type and tag in TLS 1.3; header, explicit nonce and tag in 1.2.
+	recordOverhead13 = 5 + 1 + 16
+	recordOverhead12 = 5 + 8 + 16
+)
+
+// displayWriter moves the queue to the client within the byte budget.
+type displayWriter struct {
+	d        *display
+	overhead int // per write, on the wire
+	segment  int // payload of a full segment, 0: unknown
+	timer    *time.Timer
+	ended    int // messages that end in the chunk taken last
+	chunk    [maxWrite]byte
+}
+
+func (w *displayWriter) init(d *display) {
+	w.d = d
+	if c, ok := d.ch.client.conn.(*tls.Conn); ok {
+		w.overhead = recordOverhead13
+		if c.ConnectionState().Version < tls.VersionTLS13 {
+			w.overhead = recordOverhead12
+		}
+	}
+}
+
+// run writes until the hypervisor's stream is complete and sent.
+func (w *displayWriter) run() error {
+	w.timer = time.NewTimer(time.Hour)
+	defer w.timer.Stop()
+	for {
+		chunk := w.next()
+		if chunk == nil {
+			return errEnded
+		}
+		if _, err := w.d.ch.client.conn.Write(chunk); err != nil {
+			return writeError("client", w.d.ch.client, err)
+		}
+		w.d.watch.wrote()
+		if err := w.sent(len(chunk)); err != nil {
+			return err
+		}
+	}
+}
+
+// next waits until there are bytes and room for them, and takes them from the
+// queue. It returns nil when there will be no more.
+func (w *displayWriter) next() []byte {
+	d := w.d
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	fresh := false
+	for {
+		switch {
+		case d.queue.available == 0 && d.eof:
+			return nil
+		case d.queue.available == 0:
+			d.pace.Drained()
+			d.publish()
+			w.unlocked(func() { <-d.arrived })
+		case w.mayWrite():
+			var n int
+			n, w.ended = d.queue.take(w.chunk[:w.size()])
+			return w.chunk[:n]
+		case !fresh:
+			w.observe()
+			fresh = true
+		default:
+			wait := d.pace.Wait()
+			w.unlocked(func() { w.pause(wait) })
+			fresh = false
+		}
+	}
+}
+
+// mayWrite tells whether the budget has room for a write worth making. When the
+// channel ends, what is left goes to the kernel as it is.
+func (w *displayWriter) mayWrite() bool {
+	d := w.d
+	if d.eof || d.ch.client.probe == nil {
+		return true
+	}
+	return d.pace.Room() >= min(d.pace.Quantum(), d.queue.available)
+}
+
+// size returns how much to write at once: what the link carries in writeTime,
+// in whole segments including the record's overhead, so that a paced stream of
+// records does not leave a short segment behind each.
+func (w *displayWriter) size() int {
+	n := maxWrite
+	if r := w.d.pace.Rate(); r > 0 {
+		n = min(n, int(r*writeTime.Seconds()))
+	}
+	if w.segment > 0 {
+		n = max(n/w.segment, 1)*w.segment - w.overhead
+	}
+	return n
+}
+
+// observe samples the client's socket. The caller holds mu.
+func (w *displayWriter) observe() {
+	d := w.d
+	var s pacer.LinkSample
+	var err error
+	w.unlocked(func() { s, err = d.ch.client.probe() })
+	if err != nil {
+		return
+	}
+	w.segment = s.MSS
+	now := time.Now()
+	d.pace.Observe(now, s)
+	d.publish()
+	wake(d.opened)
+}
+
+// pause waits for room.
+func (w *displayWriter) pause(wait time.Duration) {
+	w.timer.Reset(wait)
+	select {
+	case <-w.timer.C:
+	case <-w.d.ended:
+	}
+}
+
+// sent books a chunk that was written, and does what follows from it.
+func (w *displayWriter) sent(n int) error {
+	d := w.d
+	now := time.Now()
+	d.mu.Lock()
+	d.pace.Sent(now, n, w.ended, d.queue.memory)
+	acks := d.pace.AcksDue(now)
+	open := d.pace.MayRead()
+	d.mu.Unlock()
+	d.ch.stats.BytesToClient.Add(uint64(n))
+	if open {
+		wake(d.opened)
+	}
+	return d.up.acks(acks)
+}
+
+// unlocked runs f without the lock.
+func (w *displayWriter) unlocked(f func()) {
+	w.d.mu.Unlock()
+	defer w.d.mu.Lock()
+	f()
+}

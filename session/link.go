@@ -1,0 +1,104 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"go.uber.org/zap"
+
+	"spicepacer/session/authz"
+	"spicepacer/spiceproto"
+)
+
+// redirect answers a link message with NEED_SECURED.
+func (s *Server) redirect(c *client) error {
+	if err := s.readLink(c, s.cfg.Timeouts.Redirect); err != nil {
+		return &failure{LinkFailed, err}
+	}
+	c.refuse(spiceproto.LinkReply{Error: spiceproto.LinkErrNeedSecured}.Append(nil))
+	return nil
+}
+
+// readLink reads and checks the link message. A message against the rules gets
+// the error reply that spice-server would give.
+func (s *Server) readLink(c *client, limit time.Duration) error {
+	c.limit(limit)
+	link, err := spiceproto.ReadLinkMess(c.conn)
+	if err != nil {
+		if format, ok := errors.AsType[*spiceproto.LinkFormatError](err); ok && format.Reply != spiceproto.LinkOK {
+			c.refuse(spiceproto.LinkReply{Error: format.Reply}.Append(nil))
+		}
+		return inTime(err, "link message", limit)
+	}
+	if !link.Type.Valid() {
+		return fmt.Errorf("link message: unknown channel type %d", link.Type)
+	}
+	c.link = link
+	c.log = c.log.With(zap.Stringer("channel_type", link.Type), zap.Uint8("channel_id", link.ID))
+	return nil
+}
+
+var (
+	errClientCaps = errors.New("client lacks required SPICE common capabilities; refusing link")
+	errMechanism  = errors.New("client chose an authentication mechanism that was not offered")
+)
+
+// readToken answers the link message with a fresh key and the capabilities of
+// spice-server, and decrypts the client's ticket.
+func (s *Server) readToken(ctx context.Context, c *client) (authz.Secret, error) {
+	c.limit(s.cfg.Timeouts.Link)
+	if !c.link.Common.Has(spiceproto.CapAuthSelection) || !c.link.Common.Has(spiceproto.CapMiniHeader) {
+		c.refuse(spiceproto.LinkReply{Error: spiceproto.LinkErrVersionMismatch}.Append(nil))
+		return "", fmt.Errorf("%w (has %v)", errClientCaps, spiceproto.CommonCapNames(c.link.Common))
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeouts.Link)
+	defer cancel()
+	key, err := s.keys.take(ctx)
+	if err != nil {
+		return "", inTime(err, "wait for a ticket key", s.cfg.Timeouts.Link)
+	}
+	reply := spiceproto.LinkReply{PubKey: key.PubKey()}
+	reply.Common, reply.Channel = spiceproto.ServerCaps(c.link.Type)
+	if _, err := c.conn.Write(reply.Append(nil)); err != nil {
+		return "", inTime(err, "link reply", s.cfg.Timeouts.Link)
+	}
+	token, err := readTicket(c.conn, key)
+	switch {
+	case errors.Is(err, errMechanism):
+		c.refuse(spiceproto.AppendLinkResult(nil, spiceproto.LinkErrInvalidData))
+	case errors.Is(err, spiceproto.ErrTicket):
+		c.refuse(spiceproto.AppendLinkResult(nil, spiceproto.LinkErrPermissionDenied))
+	}
+	if err != nil {
+		return "", inTime(err, "ticket", s.cfg.Timeouts.Link)
+	}
+	return token, nil
+}
+
+func readTicket(r io.Reader, key *spiceproto.TicketKey) (authz.Secret, error) {
+	mechanism, err := spiceproto.ReadAuthMechanism(r)
+	if err != nil {
+		return "", err
+	}
+	if mechanism != spiceproto.AuthMechanismSpice {
+		return "", fmt.Errorf("%w: %d", errMechanism, mechanism)
+	}
+	var blob [spiceproto.TicketSize]byte
+	if _, err := io.ReadFull(r, blob[:]); err != nil {
+		return "", err
+	}
+	token, err := key.Decrypt(&blob)
+	return authz.Secret(token), err
+}
+
+// confirm tells the client that its link stage succeeded and lifts its limit.
+func (s *Server) confirm(c *client) error {
+	c.limit(s.cfg.Timeouts.Link)
+	if _, err := c.conn.Write(spiceproto.AppendLinkResult(nil, spiceproto.LinkOK)); err != nil {
+		return inTime(err, "link result", s.cfg.Timeouts.Link)
+	}
+	return c.conn.SetDeadline(time.Time{})
+}

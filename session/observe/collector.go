@@ -1,0 +1,128 @@
+package observe
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"spicepacer/pacer"
+	"spicepacer/session"
+	"spicepacer/spiceproto"
+)
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("spicepacer_"+name, help, labels, nil)
+}
+
+var (
+	activeDesc = desc("connections_active",
+		"Channels being relayed.", "channel")
+	bytesDesc = desc("bytes_total",
+		"SPICE bytes written after the link stage, message headers included.", "channel", "direction")
+
+	displaysDesc = desc("display_channels",
+		"Display channels being relayed.", "mode")
+	queueDesc = desc("display_queue_bytes",
+		"Bytes waiting in the display queues, sum over channels.", "mode")
+	budgetDesc = desc("display_budget_bytes",
+		"Bytes that may stand unacknowledged in a client's socket, mean over the channels that have a budget.", "mode")
+	rateDesc = desc("display_rate_bytes_per_second",
+		"Estimated rate of a client's link in bytes per second, mean over the channels that have an estimate.", "mode")
+	rttDesc = desc("display_min_rtt_seconds",
+		"Base round trip time of a client's link in seconds, mean over the channels that have a sample.", "mode")
+	heldDesc = desc("display_acks_held_total",
+		"ACKs that went to the hypervisor later than they might have.", "mode")
+	holdDesc = desc("display_ack_hold_seconds_total",
+		"Time these ACKs were held, in seconds.", "mode")
+	sweepsDesc = desc("display_sweeps_total",
+		"Times the read valve let the hypervisor send a sweep of updates.", "mode")
+)
+
+// channelCollector reads the channels when the page is asked for.
+type channelCollector struct{ metrics *Metrics }
+
+// Describe implements prometheus.Collector.
+func (c channelCollector) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{
+		activeDesc, bytesDesc, displaysDesc, queueDesc, budgetDesc, rateDesc, rttDesc, heldDesc, holdDesc, sweepsDesc,
+	} {
+		out <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c channelCollector) Collect(out chan<- prometheus.Metric) {
+	live, sum := c.metrics.snapshot()
+	collectChannels(out, live, sum)
+	for _, mode := range pacer.Modes() {
+		collectDisplays(out, mode, live, sum.displays[mode])
+	}
+}
+
+// directions are labelled as Kerbside's proxy does.
+var directions = map[spiceproto.Direction]string{
+	spiceproto.ServerToClient: "server_to_client",
+	spiceproto.ClientToServer: "client_to_server",
+}
+
+func collectChannels(out chan<- prometheus.Metric, live []session.ChannelInfo, sum totals) {
+	var active [len(sum.bytes)]int
+	for _, c := range live {
+		active[c.Type]++
+	}
+	for t := spiceproto.ChannelMain; t.Valid(); t++ {
+		gauge(out, activeDesc, float64(active[t]), t.String())
+		for d, name := range directions {
+			counter(out, bytesDesc, float64(sum.bytes[t][d]), t.String(), name)
+		}
+	}
+}
+
+func collectDisplays(out chan<- prometheus.Metric, mode pacer.Mode, live []session.ChannelInfo, sum displayTotals) {
+	var channels, queue int64
+	var budget, rate, rtt mean
+	for _, c := range live {
+		if c.Type != spiceproto.ChannelDisplay || c.Mode != mode {
+			continue
+		}
+		channels++
+		queue += c.Stats.QueueBytes.Load()
+		budget.add(c.Stats.BudgetBytes.Load())
+		rate.add(c.Stats.RateBytes.Load())
+		rtt.add(c.Stats.MinRTT.Load())
+	}
+	label := mode.String()
+	gauge(out, displaysDesc, float64(channels), label)
+	gauge(out, queueDesc, float64(queue), label)
+	budget.collect(out, budgetDesc, 1, label)
+	rate.collect(out, rateDesc, 1, label)
+	rtt.collect(out, rttDesc, float64(time.Second), label)
+	counter(out, heldDesc, float64(sum.held), label)
+	counter(out, holdDesc, sum.holdTime.Seconds(), label)
+	counter(out, sweepsDesc, float64(sum.sweeps), label)
+}
+
+// mean is over the values that are known; zero means unknown.
+type mean struct{ sum, n float64 }
+
+func (m *mean) add(v int64) {
+	if v != 0 {
+		m.sum += float64(v)
+		m.n++
+	}
+}
+
+// collect gives the mean in a unit; no value at all is no series.
+func (m mean) collect(out chan<- prometheus.Metric, d *prometheus.Desc, unit float64, label string) {
+	if m.n > 0 {
+		gauge(out, d, m.sum/m.n/unit, label)
+	}
+}
+
+func gauge(out chan<- prometheus.Metric, d *prometheus.Desc, v float64, labels ...string) {
+	out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+}
+
+func counter(out chan<- prometheus.Metric, d *prometheus.Desc, v float64, labels ...string) {
+	out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
+}

@@ -1,0 +1,145 @@
+package observe
+
+import (
+	"flag"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"spicepacer/pacer"
+	"spicepacer/session"
+	"spicepacer/spiceproto"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func page(t *testing.T, m *Metrics) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if w.Code != http.StatusOK {
+		t.Fatalf("GET /metrics: %d %s", w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+// golden compares a page with the file that shows it.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got; -update rewrites it):\n%s", path, diff)
+	}
+}
+
+func channel(kind spiceproto.ChannelType, mode pacer.Mode) session.ChannelInfo {
+	return session.ChannelInfo{Type: kind, Mode: mode, Stats: new(session.Stats)}
+}
+
+// display is a channel with every figure a multiple of n.
+func display(mode pacer.Mode, n int64) session.ChannelInfo {
+	c := channel(spiceproto.ChannelDisplay, mode)
+	s := c.Stats
+	s.BytesToClient.Store(uint64(n * 1000))
+	s.BytesToServer.Store(uint64(n * 10))
+	s.QueueBytes.Store(n * 100)
+	s.BudgetBytes.Store(n * 50_000)
+	s.RateBytes.Store(n * 1_250_000)
+	s.MinRTT.Store(n * int64(80*time.Millisecond))
+	for range n {
+		s.AddHold(20 * time.Millisecond)
+	}
+	s.Sweeps.Store(uint64(n * 3))
+	return c
+}
+
+func TestEmptyPage(t *testing.T) { golden(t, "empty.prom", page(t, New())) }
+
+func TestPage(t *testing.T) {
+	m := New()
+	m.Connection(0, session.TLSFailed)
+	m.Connection(spiceproto.ChannelMain, session.Relayed)
+	for range 3 {
+		m.Connection(spiceproto.ChannelDisplay, session.Relayed)
+	}
+	m.Connection(spiceproto.ChannelUSBRedir, session.BackendFailed)
+	main := channel(spiceproto.ChannelMain, pacer.Passthrough)
+	main.Stats.BytesToClient.Store(300)
+	main.Stats.BytesToServer.Store(200)
+	fresh := channel(spiceproto.ChannelDisplay, pacer.Adaptive) // no estimate yet
+	for _, c := range []session.ChannelInfo{
+		main, fresh, display(pacer.Adaptive, 1), display(pacer.Adaptive, 3), channel(spiceproto.ChannelDisplay, pacer.Passthrough),
+	} {
+		m.ChannelStarted(c)
+	}
+	golden(t, "page.prom", page(t, m))
+}
+
+// TestTotalsNeverFall ends channels between scrapes.
+func TestTotalsNeverFall(t *testing.T) {
+	m := New()
+	a, b := display(pacer.Withhold, 1), display(pacer.Withhold, 2)
+	m.ChannelStarted(a)
+	m.ChannelStarted(b)
+	before := totalsOf(page(t, m))
+	m.ChannelEnded(a)
+	if diff := cmp.Diff(before, totalsOf(page(t, m))); diff != "" {
+		t.Errorf("one channel's end changes totals:\n%s", diff)
+	}
+	m.ChannelEnded(b)
+	after := page(t, m)
+	if diff := cmp.Diff(before, totalsOf(after)); diff != "" {
+		t.Errorf("the last channel's end changes totals:\n%s", diff)
+	}
+	for _, line := range []string{
+		`spicepacer_display_channels{mode="withhold"} 0`,
+		`spicepacer_display_queue_bytes{mode="withhold"} 0`,
+		`spicepacer_display_sweeps_total{mode="withhold"} 9`,
+		`spicepacer_display_acks_held_total{mode="withhold"} 3`,
+		`spicepacer_connections_active{channel="display"} 0`,
+		`spicepacer_bytes_total{channel="display",direction="server_to_client"} 3000`,
+	} {
+		if !strings.Contains(after, line+"\n") {
+			t.Errorf("no line %s", line)
+		}
+	}
+	if strings.Contains(after, "spicepacer_display_min_rtt_seconds{") {
+		t.Error("a mean over no channels is shown")
+	}
+}
+
+// totalsOf returns the lines of counters.
+func totalsOf(page string) []string {
+	var lines []string
+	for line := range strings.Lines(page) {
+		if name, _, _ := strings.Cut(line, "{"); strings.HasSuffix(name, "_total") {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+func TestOtherPathsAreNotFound(t *testing.T) {
+	for method, path := range map[string]string{http.MethodGet: "/", http.MethodPost: "/metrics"} {
+		w := httptest.NewRecorder()
+		New().Handler().ServeHTTP(w, httptest.NewRequest(method, path, nil))
+		if w.Code != http.StatusNotFound && w.Code != http.StatusMethodNotAllowed {
+			t.Errorf("%s %s: %d", method, path, w.Code)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package session
+
+import (
+	"fmt"
+
+	"spicepacer/pacer"
+	"spicepacer/spiceproto"
+)
+
+// Observer is told what becomes of connections, for metrics. Calls come from
+// many goroutines and must not block.
+type Observer interface {
+	// Connection reports, once for every accepted socket, what it came to:
+	// at the start of its relay, else at its end. channel is 0 when the
+	// connection ended before its link message.
+	Connection(channel spiceproto.ChannelType, r Result)
+	// ChannelStarted and ChannelEnded enclose a relay.
+	ChannelStarted(ChannelInfo)
+	ChannelEnded(ChannelInfo)
+}
+
+// ChannelInfo describes a channel that is being relayed.
+type ChannelInfo struct {
+	// Ref is the connection's reference in the log.
+	Ref  string
+	Type spiceproto.ChannelType
+	ID   uint8
+	// Mode is passthrough for every channel but display.
+	Mode  pacer.Mode
+	Stats *Stats
+}
+
+// Result is what an accepted connection came to.
+type Result uint8
+
+const (
+	// Relayed: both link stages succeeded.
+	Relayed Result = iota
+	// Redirected: the insecure port answered NEED_SECURED.
+	Redirected
+	// Limited: closed at once because a limit was reached.
+	Limited
+	// TLSFailed: the client's TLS handshake failed or took too long.
+	TLSFailed
+	// LinkFailed: the client's link stage broke a rule or took too long.
+	LinkFailed
+	// Denied: the authorizer refused the token.
+	Denied
+	// AuthorizerFailed: the authorizer could not decide.
+	AuthorizerFailed
+	// BackendFailed: no hypervisor could be reached.
+	BackendFailed
+	// Interrupted: the proxy stopped during the handshake.
+	Interrupted
+)
+
+var resultNames = [...]string{
+	"relayed", "redirected", "limited", "tls_failed", "link_failed", "denied",
+	"authorizer_failed", "backend_failed", "interrupted",
+}
+
+// Results lists every result, for metric labels.
+func Results() []Result {
+	all := make([]Result, len(resultNames))
+	for i := range all {
+		all[i] = Result(i)
+	}
+	return all
+}
+
+// String returns the result's metric label.
+func (r Result) String() string {
+	if int(r) < len(resultNames) {
+		return resultNames[r]
+	}
+	return fmt.Sprintf("result-%d", uint8(r))
+}
+
+// nobody observes nothing.
+type nobody struct{}
+
+func (nobody) Connection(spiceproto.ChannelType, Result) {}
+func (nobody) ChannelStarted(ChannelInfo)                {}
+func (nobody) ChannelEnded(ChannelInfo)                  {}

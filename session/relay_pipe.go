@@ -1,0 +1,141 @@
+package session
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"spicepacer/spiceproto"
+)
+
+const (
+	// idleBuffer is what a direction holds while little comes, busyBuffer
+	// while reads fill it: four TLS records, past which larger reads save
+	// nothing measurable.
+	idleBuffer = 4 << 10
+	busyBuffer = 64 << 10
+	// calmReads is how many small reads in a row give the large buffer back.
+	calmReads = 16
+)
+
+var busyBuffers = sync.Pool{New: func() any { return new([busyBuffer]byte) }}
+
+// readBuffer is a read buffer that is small on a quiet channel.
+type readBuffer struct {
+	small [idleBuffer]byte
+	large *[busyBuffer]byte
+	calm  int
+}
+
+func (b *readBuffer) bytes() []byte {
+	if b.large != nil {
+		return b.large[:]
+	}
+	return b.small[:]
+}
+
+// read tells how many bytes the last read brought. The bytes themselves must
+// not be used any more.
+func (b *readBuffer) read(n int) {
+	switch {
+	case b.large == nil && n == idleBuffer:
+		b.large, b.calm = busyBuffers.Get().(*[busyBuffer]byte), 0
+	case b.large != nil && n >= idleBuffer:
+		b.calm = 0
+	case b.large != nil:
+		if b.calm++; b.calm >= calmReads {
+			b.release()
+		}
+	}
+}
+
+func (b *readBuffer) release() {
+	if b.large != nil {
+		busyBuffers.Put(b.large)
+		b.large = nil
+	}
+}
+
+// pipe is one direction of a channel without pacing: bytes go on as they come,
+// cut-through; messages are only looked at.
+type pipe struct {
+	from, to         leg
+	fromName, toName string
+	framer           spiceproto.Framer
+	// message is called for each message once its head is known; may be nil.
+	message func(h spiceproto.Header, head []byte)
+	// wrote is called after each write; may be nil.
+	wrote func()
+	bytes *atomic.Uint64
+	buf   readBuffer
+}
+
+// runPipes relays both directions until one ends.
+func (r *relaying) runPipes() {
+	toClient := &pipe{
+		from: r.ch.server, to: r.ch.client, fromName: "hypervisor", toName: "client",
+		message: r.observer(), wrote: r.watch.wrote, bytes: &r.ch.stats.BytesToClient,
+	}
+	toServer := &pipe{
+		from: r.ch.client, to: r.ch.server, fromName: "client", toName: "hypervisor",
+		bytes: &r.ch.stats.BytesToServer,
+	}
+	var wg sync.WaitGroup
+	r.direction(&wg, toClient.run)
+	r.direction(&wg, toServer.run)
+	wg.Wait()
+}
+
+// observer returns what looks at the hypervisor's messages on this channel.
+func (r *relaying) observer() func(spiceproto.Header, []byte) {
+	if r.ch.kind != spiceproto.ChannelMain || r.cfg.onSession == nil {
+		return nil
+	}
+	return func(h spiceproto.Header, head []byte) {
+		if h.Type != spiceproto.MsgMainInit {
+			return
+		}
+		if init, err := spiceproto.ParseMainInit(head); err == nil {
+			r.cfg.onSession(init.SessionID)
+		}
+	}
+}
+
+func (p *pipe) run() error {
+	defer p.buf.release()
+	for {
+		n, err := p.from.conn.Read(p.buf.bytes())
+		if n > 0 {
+			if err := p.forward(p.buf.bytes()[:n]); err != nil {
+				return err
+			}
+			p.buf.read(n)
+		}
+		if err != nil {
+			return readError(p.fromName, p.from, err)
+		}
+	}
+}
+
+func (p *pipe) forward(b []byte) error {
+	if p.message != nil {
+		p.look(b)
+	}
+	if _, err := p.to.conn.Write(b); err != nil {
+		return writeError(p.toName, p.to, err)
+	}
+	p.bytes.Add(uint64(len(b)))
+	if p.wrote != nil {
+		p.wrote()
+	}
+	return nil
+}
+
+func (p *pipe) look(b []byte) {
+	for len(b) > 0 {
+		s := p.framer.Next(b)
+		if s.HeadDone {
+			p.message(p.framer.Header(), p.framer.Head())
+		}
+		b = b[len(s.Bytes):]
+	}
+}

@@ -1,0 +1,60 @@
+package session
+
+import (
+	"net"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"spicepacer/pacer"
+	"spicepacer/session/sockopt"
+	"spicepacer/spiceproto"
+)
+
+func TestSocketOptions(t *testing.T) {
+	for _, tc := range []struct {
+		mode  pacer.Mode
+		kind  spiceproto.ChannelType
+		paced bool
+	}{
+		{pacer.Adaptive, spiceproto.ChannelDisplay, true},
+		{pacer.Withhold, spiceproto.ChannelDisplay, true},
+		{pacer.Passthrough, spiceproto.ChannelDisplay, false},
+		{pacer.Adaptive, spiceproto.ChannelCursor, false},
+	} {
+		t.Run(tc.mode.String()+" "+tc.kind.String(), func(t *testing.T) {
+			h := newHypervisor(t)
+			p := startProxy(t, h.target(), func(c *Config) { c.Pacing.Mode = tc.mode })
+			p.client().open(linkMess(tc.kind))
+			p.want(tc.kind, Relayed)
+			info, err := sockopt.TCPInfo(await(t, h.linked, "link").socket)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if limited := info.SndMSS <= autoMaxSegment; limited != tc.paced {
+				t.Errorf("the hypervisor sends segments of %d bytes, paced %v", info.SndMSS, tc.paced)
+			}
+			if timeout := userTimeout(t, await(t, p.accepted, "client")); (timeout != 0) != tc.paced {
+				t.Errorf("client socket has user timeout %d ms, paced %v", timeout, tc.paced)
+			}
+		})
+	}
+}
+
+// userTimeout reads TCP_USER_TIMEOUT in milliseconds.
+func userTimeout(t *testing.T, c net.Conn) int {
+	t.Helper()
+	raw, err := c.(syscall.Conn).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v int
+	if cerr := raw.Control(func(fd uintptr) { v, err = unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT) }); cerr != nil {
+		t.Fatal(cerr)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}

@@ -1,0 +1,22 @@
+package spiceproto
+
+import (
+	"bytes"
+	"testing"
+)
+
+func TestHeader(t *testing.T) {
+	h := Header{Type: MsgDisplayDrawCopy, Size: 0x01020304}
+	wire := fromHex(t, "3001 04030201")
+	if got := h.Append(nil); !bytes.Equal(got, wire) {
+		t.Errorf("Append: %x, want %x", got, wire)
+	}
+	if got, ok := ParseHeader(append(wire, 0xee)); got != h || !ok {
+		t.Errorf("ParseHeader: %+v, %v", got, ok)
+	}
+	for n := range wire {
+		if got, ok := ParseHeader(wire[:n]); got != (Header{}) || ok {
+			t.Errorf("ParseHeader of %d bytes: %+v, %v", n, got, ok)
+		}
+	}
+}
