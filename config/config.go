@@ -135,7 +135,7 @@ type Client struct {
 	NotSentLowat      Size   `koanf:"notsent_lowat"`
 }
 
-// Backend are socket options of paced hypervisor legs.
+// Backend are socket options of hypervisor legs in adaptive mode.
 type Backend struct {
 	ReceiveBuffer Buffer `koanf:"receive_buffer"`
 	MaxSegment    Buffer `koanf:"max_segment"`

@@ -29,6 +29,11 @@ const (
 	// maxWait bounds the sleep of a writer without room. The estimate may be
 	// too low, and then acknowledgements come sooner than it says.
 	maxWait = 5 * time.Millisecond
+	// stillAfter is how long, beyond two round trips, nothing may be
+	// acknowledged before the writer looks less often: an eighth of the
+	// silence, at most maxStillWait.
+	stillAfter   = 200 * time.Millisecond
+	maxStillWait = 250 * time.Millisecond
 	// emptyIntervals is how many intervals in a row without a standing queue
 	// show that a link is not the limit any more: one may be noise.
 	emptyIntervals = 3
@@ -70,7 +75,10 @@ type Link struct {
 	budget      int
 	rate        float64 // bytes per second; 0: not learned
 	outstanding int     // at the last sample
-	written     int     // since the last sample
+	acked       uint64  // at the last sample
+	moved       time.Time
+	still       time.Duration // how long acked had not moved at the last sample
+	written     int           // since the last sample
 	base        basePath
 	span        interval
 	growth      int // consecutive raises
@@ -125,6 +133,9 @@ func (l *Link) Wait() time.Duration {
 	if excess <= 0 {
 		return 0
 	}
+	if l.still > stillAfter+2*l.Base() {
+		return clamp(l.still/8, maxWait, maxStillWait)
+	}
 	if l.rate == 0 {
 		return clamp(l.Base()/8, time.Millisecond, maxWait)
 	}
@@ -155,6 +166,10 @@ func (l *Link) Idle() {
 // Observe takes a sample. more tells that bytes wait for room in the budget.
 func (l *Link) Observe(now time.Time, s LinkSample, more bool) {
 	l.outstanding, l.written = s.Outstanding, 0
+	if s.Acked != l.acked || l.moved.IsZero() {
+		l.acked, l.moved = s.Acked, now
+	}
+	l.still = now.Sub(l.moved)
 	l.base.observe(now, s, more)
 	if !more {
 		l.Idle()

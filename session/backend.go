@@ -135,7 +135,7 @@ func (a attempt) dial(ctx context.Context, e endpoint) (backend, error) {
 	return b, nil
 }
 
-// setReceiveBuffer obeys an explicit receive_buffer on legs that are not paced
+// setReceiveBuffer obeys an explicit receive_buffer on legs without a read valve
 // the way Kerbside's flag does: after connect. It is best effort.
 func (a attempt) setReceiveBuffer(sock net.Conn) {
 	size := a.server.cfg.Pacing.Backend.ReceiveBuffer

@@ -15,6 +15,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"spicepacer/pacer"
 	"spicepacer/session/authz"
 	"spicepacer/spiceproto"
 )
@@ -77,7 +78,7 @@ func (s *Server) serve(ctx context.Context, c *client, permit *permit, secure bo
 }
 
 // establish takes the client through its link stage and connects the
-// hypervisor. It returns nil, nil for a connection that was only redirected.
+// hypervisor. The error is a *failure, also when the client was only redirected.
 func (s *Server) establish(ctx context.Context, c *client, secure bool) (*channel, error) {
 	if secure {
 		if err := s.startTLS(ctx, c); err != nil {
@@ -137,7 +138,7 @@ func (s *Server) authorize(ctx context.Context, c *client, token authz.Secret) (
 func (s *Server) connect(ctx context.Context, c *client, token authz.Secret, target authz.Target) (*channel, error) {
 	mode := s.cfg.Pacing.Mode
 	if s.registry.join(c.ref, token, c.link) || !paced(c.link.Type, mode) {
-		mode = 0
+		mode = pacer.Passthrough
 	}
 	b, err := s.connectBackend(ctx, c, target, mode)
 	if err != nil {
@@ -183,6 +184,7 @@ func (s *Server) run(ctx context.Context, ch *channel) {
 }
 
 var resultMessages = map[Result]string{
+	Redirected:       "client sent to the secure port",
 	Limited:          "connection refused by a limit",
 	TLSFailed:        "client TLS handshake failed",
 	LinkFailed:       "client link stage failed",
@@ -195,14 +197,9 @@ var resultMessages = map[Result]string{
 // conclude logs and counts what the handshake came to.
 func (s *Server) conclude(c *client, err error) {
 	result := Relayed
-	f, failed := errors.AsType[*failure](err)
-	switch {
-	case failed:
+	if f, failed := errors.AsType[*failure](err); failed {
 		result = f.result
 		logFailure(c.log, f)
-	case c.refused:
-		result = Redirected
-		c.log.Debug("client sent to the secure port")
 	}
 	s.observer.Connection(c.link.Type, result)
 }
@@ -212,6 +209,8 @@ func (s *Server) conclude(c *client, err error) {
 func logFailure(log *zap.Logger, f *failure) {
 	level := zap.InfoLevel
 	switch f.result {
+	case Redirected:
+		level = zap.DebugLevel
 	case Limited, AuthorizerFailed, BackendFailed:
 		level = zap.WarnLevel
 	case TLSFailed, LinkFailed:
@@ -223,10 +222,11 @@ func logFailure(log *zap.Logger, f *failure) {
 }
 
 // refuse sends a last answer to the client.
-func (c *client) refuse(answer []byte) {
+func (c *client) refuse(answer []byte) error {
 	c.limit(lingerTime)
 	_, err := c.conn.Write(answer)
 	c.refused = err == nil
+	return err
 }
 
 // limit gives the client d for everything up to the next limit.

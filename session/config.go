@@ -93,7 +93,7 @@ const (
 // long again: 5.3 s instead of 9.7 s without progress after 5 s.
 const rtoMax = time.Second
 
-// BackendOptions are limits of a paced hypervisor leg: bytes, OptionAuto or
+// BackendOptions are limits of a hypervisor leg with a read valve: bytes, OptionAuto or
 // OptionOff.
 type BackendOptions struct{ ReceiveBuffer, MaxSegment int }
 
@@ -159,7 +159,7 @@ func hasReadValve(t spiceproto.ChannelType, m pacer.Mode) bool {
 	return t == spiceproto.ChannelDisplay && m == pacer.Adaptive
 }
 
-// sockopt returns the limits for a paced hypervisor socket.
+// sockopt returns the limits for the socket of such a leg.
 func (o BackendOptions) sockopt() sockopt.Backend {
 	resolve := func(v, auto int) int {
 		switch v {

@@ -20,12 +20,11 @@ type display struct {
 	*relaying
 	adaptive bool
 
-	mu       sync.Mutex // guards the following
-	queue    queue
-	pace     *pacer.Channel
-	eof      bool // the hypervisor's stream is complete
-	syncs    []uint32
-	reported bool // an implausible client ACK has been logged
+	mu    sync.Mutex // guards the following
+	queue queue
+	pace  *pacer.Channel
+	eof   bool     // the hypervisor's stream is complete
+	syncs []uint32 // generations of SET_ACKs to answer
 
 	arrived chan struct{} // the writer has something to look at
 	opened  chan struct{} // the read valve may have opened
@@ -173,6 +172,7 @@ func (d *display) acceptSegment(s spiceproto.Segment) {
 func (d *display) arrivedHead() {
 	m := describe(d.framer.Header(), d.framer.Head())
 	d.pace.Arrived(m)
+	d.acks.fromServer(d.framer.Header(), d.framer.Head())
 	if m.Op == spiceproto.MsgSetAck && d.adaptive {
 		d.syncs = append(d.syncs, m.SetAck.Generation)
 	}

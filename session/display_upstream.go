@@ -86,6 +86,7 @@ func (u *upstream) segment(s spiceproto.Segment) {
 func (u *upstream) keeps(h spiceproto.Header) bool {
 	switch h.Type {
 	case spiceproto.MsgcAck:
+		u.d.acks.fromClient(h)
 		u.d.clientAck()
 		return true
 	case spiceproto.MsgcAckSync:
@@ -176,10 +177,7 @@ func (u *upstream) writeAcks() error {
 func (d *display) clientAck() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.pace.ClientAck() && !d.reported {
-		d.reported = true
-		d.ch.log.Warn("client acknowledges more display messages than it was sent; surplus ACKs are kept from the hypervisor")
-	}
+	d.pace.ClientAck()
 }
 
 // clientMoved books the client's ACK_SYNCs that went to the hypervisor, and

@@ -15,11 +15,14 @@ import (
 
 // redirect answers a link message with NEED_SECURED.
 func (s *Server) redirect(c *client) error {
-	if err := s.readLink(c, s.cfg.Timeouts.Redirect); err != nil {
+	err := s.readLink(c, s.cfg.Timeouts.Redirect)
+	if err == nil {
+		err = c.refuse(spiceproto.LinkReply{Error: spiceproto.LinkErrNeedSecured}.Append(nil))
+	}
+	if err != nil {
 		return &failure{LinkFailed, err}
 	}
-	c.refuse(spiceproto.LinkReply{Error: spiceproto.LinkErrNeedSecured}.Append(nil))
-	return nil
+	return &failure{Redirected, spiceproto.LinkErrNeedSecured}
 }
 
 // readLink reads and checks the link message. A message against the rules gets

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -117,6 +118,15 @@ func TestBadLinkMessages(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestClientThatSpeaksNoTLS(t *testing.T) {
+	p := startProxy(t, unreachable, nil)
+	c := p.dial(p.secure)
+	c.send(linkMess(spiceproto.ChannelMain).Append(nil))
+	io.Copy(io.Discard, c) // a TLS alert, perhaps
+	p.want(0, TLSFailed)
+	p.wantLog(zap.InfoLevel, "client TLS handshake failed", c.LocalAddr().String(), "does not look like a TLS handshake")
 }
 
 func TestClientThatSaysNothingIsNoEvent(t *testing.T) {

@@ -42,6 +42,9 @@ func relay(ctx context.Context, ch *channel, cfg relayConfig) error {
 	r := &relaying{ch: ch, cfg: cfg, ended: make(chan struct{})}
 	r.watch = newStallWatch(ch.client, cfg.pacing.StallTimeout, r.end)
 	defer r.watch.stop()
+	if r.acks = newAckWatch(ch); r.acks != nil {
+		defer r.acks.stop()
+	}
 	stop := context.AfterFunc(ctx, func() { r.end(context.Cause(ctx)) })
 	defer stop()
 	if ch.kind == spiceproto.ChannelDisplay && ch.mode != pacer.Passthrough {
@@ -61,6 +64,7 @@ type relaying struct {
 	ch    *channel
 	cfg   relayConfig
 	watch *stallWatch
+	acks  *ackWatch // nil on channels without ACKs
 
 	once     sync.Once
 	ended    chan struct{} // closed when cause is set

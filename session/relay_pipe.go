@@ -77,7 +77,7 @@ func (r *relaying) runPipes() {
 	}
 	toServer := &pipe{
 		from: r.ch.client, to: r.ch.server, fromName: "client", toName: "hypervisor",
-		bytes: &r.ch.stats.BytesToServer,
+		message: r.clientObserver(), bytes: &r.ch.stats.BytesToServer,
 	}
 	var wg sync.WaitGroup
 	r.direction(&wg, toClient.run)
@@ -87,16 +87,29 @@ func (r *relaying) runPipes() {
 
 // observer returns what looks at the hypervisor's messages on this channel.
 func (r *relaying) observer() func(spiceproto.Header, []byte) {
-	if r.ch.kind != spiceproto.ChannelMain || r.cfg.onSession == nil {
+	switch {
+	case r.acks != nil:
+		return r.acks.fromServer
+	case r.ch.kind == spiceproto.ChannelMain && r.cfg.onSession != nil:
+		return r.learnSession
+	}
+	return nil
+}
+
+// clientObserver returns what looks at the client's messages on this channel.
+func (r *relaying) clientObserver() func(spiceproto.Header, []byte) {
+	if r.acks == nil {
 		return nil
 	}
-	return func(h spiceproto.Header, head []byte) {
-		if h.Type != spiceproto.MsgMainInit {
-			return
-		}
-		if init, err := spiceproto.ParseMainInit(head); err == nil {
-			r.cfg.onSession(init.SessionID)
-		}
+	return func(h spiceproto.Header, _ []byte) { r.acks.fromClient(h) }
+}
+
+func (r *relaying) learnSession(h spiceproto.Header, head []byte) {
+	if h.Type != spiceproto.MsgMainInit {
+		return
+	}
+	if init, err := spiceproto.ParseMainInit(head); err == nil {
+		r.cfg.onSession(init.SessionID)
 	}
 }
 

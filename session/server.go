@@ -94,16 +94,17 @@ func (s *Server) Serve(ctx context.Context) error {
 		g.Go(func() error { return s.accept(running, l) })
 	}
 	g.Go(func() error { return s.keys.fill(running) })
-	err = g.Wait()
+	if err = g.Wait(); err == nil {
+		s.log.Info("shutdown signal received; draining in-flight sessions",
+			zap.Int("active", s.permits.active()),
+			zap.Int("drain_timeout_secs", int(s.cfg.Timeouts.Drain.Seconds())))
+	}
 	s.drain()
 	return err
 }
 
 // drain waits for the connections, whose context has ended.
 func (s *Server) drain() {
-	s.log.Info("shutdown signal received; draining in-flight sessions",
-		zap.Int("active", s.permits.active()),
-		zap.Int("drain_timeout_secs", int(s.cfg.Timeouts.Drain.Seconds())))
 	idle := make(chan struct{})
 	go func() {
 		s.handlers.Wait()

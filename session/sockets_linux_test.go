@@ -14,14 +14,14 @@ import (
 
 func TestSocketOptions(t *testing.T) {
 	for _, tc := range []struct {
-		mode  pacer.Mode
-		kind  spiceproto.ChannelType
-		paced bool
+		mode               pacer.Mode
+		kind               spiceproto.ChannelType
+		hypervisor, client bool // which leg gets options
 	}{
-		{pacer.Adaptive, spiceproto.ChannelDisplay, true},
-		{pacer.Withhold, spiceproto.ChannelDisplay, true},
-		{pacer.Passthrough, spiceproto.ChannelDisplay, false},
-		{pacer.Adaptive, spiceproto.ChannelCursor, false},
+		{pacer.Adaptive, spiceproto.ChannelDisplay, true, true},
+		{pacer.Withhold, spiceproto.ChannelDisplay, false, true},
+		{pacer.Passthrough, spiceproto.ChannelDisplay, false, false},
+		{pacer.Adaptive, spiceproto.ChannelCursor, false, false},
 	} {
 		t.Run(tc.mode.String()+" "+tc.kind.String(), func(t *testing.T) {
 			h := newHypervisor(t)
@@ -32,11 +32,11 @@ func TestSocketOptions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if limited := info.SndMSS <= autoMaxSegment; limited != tc.paced {
-				t.Errorf("the hypervisor sends segments of %d bytes, paced %v", info.SndMSS, tc.paced)
+			if limited := info.SndMSS <= autoMaxSegment; limited != tc.hypervisor {
+				t.Errorf("the hypervisor sends segments of %d bytes, limited: want %v", info.SndMSS, tc.hypervisor)
 			}
-			if timeout := userTimeout(t, await(t, p.accepted, "client")); (timeout != 0) != tc.paced {
-				t.Errorf("client socket has user timeout %d ms, paced %v", timeout, tc.paced)
+			if timeout := userTimeout(t, await(t, p.accepted, "client")); (timeout != 0) != tc.client {
+				t.Errorf("client socket has user timeout %d ms, set: want %v", timeout, tc.client)
 			}
 		})
 	}

@@ -57,7 +57,7 @@ func newPlasma(area image.Rectangle, noise int, frame uint32) *plasma {
 	p := &plasma{
 		area:    area,
 		frame:   frame,
-		random:  seed,
+		random:  seed * (2*uint64(frame) + 1), // never 0, and not the same for all
 		mask:    (1<<noise - 1) * 0x010101 * bothHalves,
 		columns: make([]uint64, area.Dx()/2),
 	}

@@ -1,0 +1,55 @@
+# make demo   boots a guest and compares passthrough with adaptive on a thin link
+# make test   everything CI runs
+#
+# Both install the Debian packages they need, and need root for that, for TUN
+# devices and for network namespaces.
+
+BIN := bin
+DEMO := $(BIN)/demo
+GUEST_PACKAGES := qemu-system-x86 linux-image-amd64 iproute2 procps util-linux
+TEST_PACKAGES := $(GUEST_PACKAGES) spice-client-gtk virt-viewer xvfb xauth xdotool \
+	x11-apps imagemagick openssl haproxy
+
+.PHONY: build demo test test-long bench lint unit race integration packages clean
+
+build:
+	go build -trimpath -o $(BIN)/kerbside-proxy ./cmd/kerbside-proxy
+	CGO_ENABLED=0 go build -trimpath -o $(BIN)/spicebench ./cmd/spicebench
+
+demo:
+	.ci/packages $(GUEST_PACKAGES)
+	$(MAKE) build
+	$(BIN)/spicebench ab --demo --proxy $(BIN)/kerbside-proxy --out $(DEMO)
+
+test: packages lint unit race integration
+
+packages:
+	.ci/packages $(TEST_PACKAGES)
+
+lint:
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not gofmt-clean: $$unformatted"; exit 1; }
+	go vet ./...
+
+unit:
+	go test $$(go list ./... | grep -v /integration)
+
+race:
+	go test -race $$(go list ./... | grep -v /integration)
+
+# One after the other: each test has a guest of its own, and two cores.
+integration:
+	go test -count=1 -timeout 15m ./integration
+
+# Tests that take long, the ten minute soak among them.
+test-long: packages
+	SPICEPACER_LONG=1 go test -count=1 -timeout 60m -v ./integration
+
+# The figures of docs/measurements.md. Takes about an hour and wants the machine
+# to itself.
+bench: packages build
+	$(BIN)/spicebench ab --proxy $(BIN)/kerbside-proxy --out $(BIN)/bench
+	$(BIN)/spicebench cost --proxy $(BIN)/kerbside-proxy --out $(BIN)/bench/cost.jsonl
+	go test -run '^$$' -bench . -benchmem ./spiceproto ./session
+
+clean:
+	rm -rf $(BIN)
