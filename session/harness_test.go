@@ -48,7 +48,8 @@ type proxy struct {
 	accepted         chan net.Conn
 	outcomes         chan outcome
 	started, ended   chan ChannelInfo
-	stop             func() error
+	cancel           context.CancelFunc
+	served           chan error
 }
 
 type outcome struct {
@@ -86,6 +87,7 @@ func startProxyWith(t *testing.T, auth authz.Authorizer, change func(*Config), p
 		t:        t,
 		trust:    &tls.Config{RootCAs: own.pool, ServerName: "proxy"},
 		logs:     logs,
+		served:   make(chan error, 1),
 		accepted: make(chan net.Conn, 100),
 		outcomes: make(chan outcome, 100),
 		started:  make(chan ChannelInfo, 100),
@@ -120,24 +122,27 @@ func (p *proxy) serve(running goleak.Option) {
 		return tellingListener{l, p.accepted}, nil
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- p.Serve(ctx) }()
+	p.cancel = cancel
+	go func() { p.served <- p.Serve(ctx) }()
 	for range 2 {
 		await(p.t, bound, "listener")
 	}
-	p.stop = func() error {
-		cancel()
-		return await(p.t, served, "end of Serve")
-	}
 	p.t.Cleanup(func() {
 		if ctx.Err() == nil {
-			if err := p.stop(); err != nil {
-				p.t.Errorf("Serve: %v", err)
-			}
+			p.stop()
 		}
 		goleak.VerifyNone(p.t, running)
 		p.refuteSecrets()
 	})
+}
+
+// stop ends Serve, which must not be an error.
+func (p *proxy) stop() {
+	p.t.Helper()
+	p.cancel()
+	if err := await(p.t, p.served, "end of Serve"); err != nil {
+		p.t.Errorf("Serve: %v", err)
+	}
 }
 
 // tellingListener lets a test look at accepted sockets.

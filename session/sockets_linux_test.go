@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"testing"
 
+	"go.uber.org/zap"
 	"golang.org/x/sys/unix"
 
 	"spicepacer/pacer"
@@ -40,6 +41,18 @@ func TestSocketOptions(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestRelayWorksWithoutAnOption(t *testing.T) {
+	p := startProxy(t, newHypervisor(t).target(), func(c *Config) {
+		c.Pacing.Mode = pacer.Withhold
+		c.Pacing.Client.CongestionControl = "no-such"
+	})
+	c := p.client()
+	c.open(linkMess(spiceproto.ChannelDisplay))
+	p.want(spiceproto.ChannelDisplay, Relayed)
+	p.wantLog(zap.WarnLevel, "client socket option not set", "TCP_CONGESTION")
+	c.wantEcho()
 }
 
 // userTimeout reads TCP_USER_TIMEOUT in milliseconds.
