@@ -1,6 +1,9 @@
 package pacer
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 const (
 	// initialBudget is what may stand in the client's socket before anything
@@ -29,6 +32,8 @@ const (
 	// maxWait bounds the sleep of a writer without room. The estimate may be
 	// too low, and then acknowledgements come sooner than it says.
 	maxWait = 5 * time.Millisecond
+	// rateIntervals is how many intervals the largest rate is taken of.
+	rateIntervals = 8
 	// stillAfter is how long, beyond two round trips, nothing may be
 	// acknowledged before the writer looks less often: an eighth of the
 	// silence, at most maxStillWait.
@@ -81,6 +86,7 @@ type Link struct {
 	written     int           // since the last sample
 	base        basePath
 	span        interval
+	recent      recentRates
 	growth      int // consecutive raises
 	full        bool
 }
@@ -206,11 +212,7 @@ func (l *Link) learn(s LinkSample, d time.Duration) {
 		return
 	}
 	l.full, l.growth = true, 0
-	if l.rate == 0 || rate > l.rate {
-		l.rate = rate
-	} else {
-		l.rate = (l.rate + rate) / 2
-	}
+	l.rate = l.recent.add(rate, l.crowded(rate))
 	l.setBudget(l.rate * (l.Base() + l.target()).Seconds())
 }
 
@@ -219,15 +221,27 @@ func (l *Link) learn(s LinkSample, d time.Duration) {
 // start-up TCP holds bytes back only because its window still grows, so there
 // these count once the rate has stopped growing.
 func (l *Link) queued(rate float64) bool {
-	onLink := l.span.rtt - l.Base()
-	unsent := float64(l.span.unsent) / float64(l.span.samples)
-	inSocket := time.Duration(unsent / rate * float64(time.Second))
 	growing := rate > startGrowth*l.span.previous
 	l.span.previous = rate
 	if !l.found() && growing {
-		inSocket = 0
+		return l.onLink() > l.target()/2
 	}
-	return onLink+inSocket > l.target()/2
+	return l.delay(rate) > l.target()/2
+}
+
+// onLink is the standing queue on the link in the closing interval, in time.
+func (l *Link) onLink() time.Duration { return l.span.rtt - l.Base() }
+
+// delay is the standing queue on the link and in the socket.
+func (l *Link) delay(rate float64) time.Duration {
+	unsent := float64(l.span.unsent) / float64(l.span.samples)
+	return l.onLink() + time.Duration(unsent/rate*float64(time.Second))
+}
+
+// crowded tells that much more stands in the queue than the budget was meant to
+// admit: the rate it was made with is out of date.
+func (l *Link) crowded(rate float64) bool {
+	return l.delay(rate) > 2*l.target()
 }
 
 // raise looks for more. While the link has not been seen full, it stays one
@@ -240,7 +254,7 @@ func (l *Link) raise(rate float64) {
 		l.setBudget(max(float64(l.Budget()), 2*float64(l.span.inFlight)))
 		return
 	}
-	l.rate = max(l.rate, rate)
+	l.rate = l.recent.add(rate, false)
 	step := 2 * l.target().Seconds() / max(l.Base(), time.Millisecond).Seconds()
 	factor := 1 + clamp(step, 0.05, 0.5)*float64(int(1)<<min(l.growth, maxDoublings))
 	l.growth++
@@ -261,6 +275,25 @@ func (l *Link) target() time.Duration {
 		return l.Target
 	}
 	return max(l.Target, time.Duration(standingSegments*segment/l.rate*float64(time.Second)))
+}
+
+// recentRates keeps the rates of the last intervals. The largest counts: a
+// writer that woke late makes an interval look slow, nothing makes one look
+// fast.
+type recentRates struct {
+	rates [rateIntervals]float64
+	next  int
+}
+
+// add books a rate, forgetting all others if they are out of date, and returns
+// the largest.
+func (r *recentRates) add(rate float64, outdated bool) float64 {
+	if outdated {
+		*r = recentRates{}
+	}
+	r.rates[r.next] = rate
+	r.next = (r.next + 1) % rateIntervals
+	return slices.Max(r.rates[:])
 }
 
 // basePath keeps the round trip of the empty path. The kernel's minimum is

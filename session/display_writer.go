@@ -110,7 +110,7 @@ func (w *displayWriter) size() int {
 	if w.segment > 0 {
 		n = max(n/w.segment, 1)*w.segment - w.overhead
 	}
-	return n
+	return min(max(n, 1), maxWrite) // a segment may be larger, as on loopback
 }
 
 // observe samples the client's socket. The caller holds mu.

@@ -59,15 +59,6 @@ var resultNames = [...]string{
 	"authorizer_failed", "backend_failed", "interrupted",
 }
 
-// Results lists every result, for metric labels.
-func Results() []Result {
-	all := make([]Result, len(resultNames))
-	for i := range all {
-		all[i] = Result(i)
-	}
-	return all
-}
-
 // String returns the result's metric label.
 func (r Result) String() string {
 	if int(r) < len(resultNames) {

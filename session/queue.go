@@ -10,8 +10,9 @@ import (
 // messages are either some tens of bytes or some tens of kilobytes.
 var blockSizes = [...]int{256, 4 << 10, 32 << 10}
 
-// messageOverhead is what a queued message costs beside its blocks, in bytes.
-const messageOverhead = 128
+// messageOverhead is what a queued message costs beside its blocks, and
+// blockOverhead what a block costs beside its room, in bytes.
+const messageOverhead, blockOverhead = 64, 48
 
 var (
 	blockPools  [len(blockSizes)]sync.Pool
@@ -24,6 +25,8 @@ type block struct {
 	next *block
 	kind int
 }
+
+func (b *block) memory() int { return blockOverhead + cap(b.buf) }
 
 // message is one queued message, complete or still arriving.
 type message struct {
@@ -81,7 +84,7 @@ func (q *queue) store(p []byte) {
 // extend adds a block that holds what is missing, or as much as one can.
 func (q *queue) extend(m *message) {
 	b := newBlock(m.missing)
-	q.memory += cap(b.buf)
+	q.memory += b.memory()
 	if m.last == nil {
 		m.first = b
 	} else {
@@ -119,7 +122,7 @@ func (q *queue) takeFrom(m *message, p []byte) (n int) {
 			}
 			continue
 		}
-		q.memory -= cap(b.buf)
+		q.memory -= b.memory()
 		m.first, m.read = b.next, 0
 		if m.first == nil {
 			m.last = nil
@@ -145,7 +148,7 @@ func (q *queue) clear() {
 	for m := q.head; m != nil; m = q.head {
 		for b := m.first; b != nil; b = m.first {
 			m.first = b.next
-			q.memory -= cap(b.buf)
+			q.memory -= b.memory()
 			freeBlock(b)
 		}
 		q.drop(m)

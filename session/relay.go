@@ -26,7 +26,7 @@ type relayConfig struct {
 
 // relay carries one channel of the server.
 func (s *Server) relay(ctx context.Context, ch *channel) error {
-	if hasReadValve(ch.kind, ch.mode) && s.cfg.Pacing.Backend.ReceiveBuffer == OptionAuto {
+	if hasReadValve(ch.kind, ch.mode) && ch.server.probe != nil && s.cfg.Pacing.Backend.ReceiveBuffer == OptionAuto {
 		ch.server.receiveBuffer = autoReceiveBuffer
 	}
 	return relay(ctx, ch, relayConfig{

@@ -87,11 +87,15 @@ func (s *Server) Serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// Connections outlive the listeners by a moment, to be counted.
+	connections, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	g, running := errgroup.WithContext(ctx)
 	for _, l := range listeners {
 		stop := context.AfterFunc(running, func() { l.Close() })
 		defer stop()
-		g.Go(func() error { return s.accept(running, l) })
+		g.Go(func() error {
+			return s.accept(running, l, func(sock net.Conn) { s.welcome(connections, sock, l.secure) })
+		})
 	}
 	g.Go(func() error { return s.keys.fill(running) })
 	if err = g.Wait(); err == nil {
@@ -99,9 +103,13 @@ func (s *Server) Serve(ctx context.Context) error {
 			zap.Int("active", s.permits.active()),
 			zap.Int("drain_timeout_secs", int(s.cfg.Timeouts.Drain.Seconds())))
 	}
+	end(errShutdown)
 	s.drain()
 	return err
 }
+
+// errShutdown is why connections end when Serve does.
+var errShutdown = errors.New("proxy is shutting down")
 
 // drain waits for the connections, whose context has ended.
 func (s *Server) drain() {
@@ -169,9 +177,9 @@ func listenTCP(ctx context.Context, address netip.AddrPort) (net.Listener, error
 	return lc.Listen(ctx, network, address.String())
 }
 
-// accept serves l until ctx ends. An error other than the end of l, such as a
+// accept hands l's connections to welcome until ctx ends. An error other than the end of l, such as a
 // lack of descriptors, passes: it is waited out, longer each time.
-func (s *Server) accept(ctx context.Context, l listener) error {
+func (s *Server) accept(ctx context.Context, l net.Listener, welcome func(net.Conn)) error {
 	const firstPause, longestPause = 5 * time.Millisecond, time.Second
 	pause := firstPause
 	for {
@@ -179,7 +187,7 @@ func (s *Server) accept(ctx context.Context, l listener) error {
 		switch {
 		case err == nil:
 			pause = firstPause
-			s.welcome(ctx, sock, l.secure)
+			welcome(sock)
 		case ctx.Err() != nil:
 			return nil
 		case errors.Is(err, net.ErrClosed):

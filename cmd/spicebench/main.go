@@ -8,6 +8,7 @@ import (
 
 	"spicepacer/cmd/spicebench/ab"
 	"spicepacer/cmd/spicebench/client"
+	"spicepacer/cmd/spicebench/cost"
 	"spicepacer/cmd/spicebench/guest"
 	"spicepacer/cmd/spicebench/keydraw"
 	"spicepacer/cmd/spicebench/link"
@@ -20,6 +21,7 @@ Commands:
   link    emulate a wide-area link between two network namespaces
   guest   build or boot the guest that draws activity and answers keys
   client  measure as a SPICE client without a screen
+  cost    compare the processor time per GB with HAProxy's
 
 Flags of a command: spicebench COMMAND --help
 `
@@ -27,6 +29,7 @@ Flags of a command: spicebench COMMAND --help
 var commands = map[string]func(args []string) error{
 	"ab":     ab.Main,
 	"client": client.Main,
+	"cost":   cost.Main,
 	"guest":  guest.Main,
 	"link":   link.Main,
 }

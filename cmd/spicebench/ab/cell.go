@@ -191,7 +191,7 @@ func (b *bench) awaitListener(ctx context.Context, n *link.Namespace, proxy *pro
 
 // watch runs the client to its end and returns the samples taken meanwhile.
 func (b *bench) watch(ctx context.Context, l *link.Link, machine *guest.Machine, proxy *process, dir string, r *Result) ([]sample, error) {
-	args := append([]string{"client"}, b.clientArgs(l.Server().Addr(), machine.StartLine())...)
+	args := append([]string{"client"}, b.clientArgs(r.Profile, l.Server().Addr(), machine.StartLine())...)
 	cmd := command(l.Client())(ctx, b.self, args...)
 	var out bytes.Buffer
 	cmd.Stdout = &out
@@ -224,10 +224,11 @@ func (b *bench) watch(ctx context.Context, l *link.Link, machine *guest.Machine,
 
 // clientArgs has the guest say what is where on its screen: its START line has
 // words box=L,T,R,B and area=L,T,R,B.
-func (b *bench) clientArgs(server netip.Addr, startLine string) []string {
+func (b *bench) clientArgs(profile string, server netip.Addr, startLine string) []string {
 	args := []string{
 		"--json", "--addr", b.clientAddr(server), "--password", token,
 		"--presses", strconv.Itoa(b.presses), "--warmup", b.warmup.String(),
+		"--interval", b.intervals[profile].String(),
 	}
 	if b.tls {
 		args = append(args, "--tls", "--ca", b.certificate.cert)

@@ -19,6 +19,8 @@ type options struct {
 	repeats int
 	presses int
 	warmup  time.Duration
+	// intervals are the least times between presses, by profile.
+	intervals map[string]time.Duration
 
 	out   string
 	proxy string
@@ -45,6 +47,7 @@ func parseFlags(args []string) (o options, err error) {
 	f.IntVar(&o.presses, "presses", 20, "key presses a cell")
 	f.IntVar(&o.repeats, "repeats", 2, "how often everything is measured")
 	f.DurationVar(&o.warmup, "warmup", 5*time.Second, "time between connecting and the first press")
+	intervals := f.StringToString("interval", nil, "`RTT_MS:RATE_MBIT=TIME,...`: least time from a press to the pause before the next, for equally many presses in all arms")
 	f.StringVar(&o.out, "out", "", "directory for the results (default: spicebench- and the time)")
 	f.StringVar(&o.proxy, "proxy", "kerbside-proxy", "the proxy's program")
 	f.BoolVar(&o.tls, "tls", true, "TLS between client and proxy")
@@ -70,6 +73,9 @@ func parseFlags(args []string) (o options, err error) {
 	if o.out == "" {
 		o.out = "spicebench-" + time.Now().Format("20060102-150405")
 	}
+	if o.intervals, err = parseIntervals(*intervals); err != nil {
+		return o, err
+	}
 	if o.arms, err = parseArms(*arms, *definitions); err != nil {
 		return o, err
 	}
@@ -79,4 +85,21 @@ func parseFlags(args []string) (o options, err error) {
 		o.loads, err = product(*profiles, *activities)
 	}
 	return o, err
+}
+
+// parseIntervals reads the interval of each profile.
+func parseIntervals(list map[string]string) (map[string]time.Duration, error) {
+	intervals := make(map[string]time.Duration, len(list))
+	for name, value := range list {
+		profile, err := link.ParseProfile(name)
+		if err != nil {
+			return nil, err
+		}
+		d, err := time.ParseDuration(value)
+		if err != nil || d < 0 {
+			return nil, fmt.Errorf("interval of %s: %q is no time", name, value)
+		}
+		intervals[profile.String()] = d
+	}
+	return intervals, nil
 }

@@ -92,7 +92,7 @@ func newRun(ctx context.Context, cfg Config) *run {
 		},
 		schedule: schedule{
 			presses:  cfg.Presses,
-			pauseMin: cfg.PauseMin, pauseMax: cfg.PauseMax,
+			interval: cfg.Interval, pauseMin: cfg.PauseMin, pauseMax: cfg.PauseMax,
 			timeout:  cfg.Timeout,
 			duration: cfg.Duration,
 			rand:     rand.New(rand.NewPCG(cfg.Seed, 0)),

@@ -38,6 +38,10 @@ type Config struct {
 	Timeout time.Duration
 	// PauseMin and PauseMax bound the random pause between presses.
 	PauseMin, PauseMax time.Duration
+	// Interval is the least time from a press to the pause before the next. Set
+	// to what the slowest setting under comparison takes to answer, it makes all
+	// of them press equally often; 0: the pause begins with the draw.
+	Interval time.Duration
 	// Seed makes the pauses repeatable; 0 picks one.
 	Seed uint64
 
@@ -81,6 +85,7 @@ func (c Config) Validate() error {
 	check(c.Presses > 0 || c.Duration > 0, "neither presses nor a duration")
 	check(c.Duration >= 0 && c.Warmup >= 0, "negative duration %v or warm-up %v", c.Duration, c.Warmup)
 	check(c.Presses == 0 || c.Timeout > keyHold, "timeout %v is not longer than the %v a key is held", c.Timeout, keyHold)
+	check(c.Interval >= 0, "interval %v", c.Interval)
 	check(0 <= c.PauseMin && c.PauseMin <= c.PauseMax, "pause from %v to %v", c.PauseMin, c.PauseMax)
 	check(c.Presses == 0 || !c.KeyBox.Empty(), "empty key box %s", formatRect(c.KeyBox))
 	for _, a := range c.Activities {

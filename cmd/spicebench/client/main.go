@@ -63,6 +63,7 @@ func parseFlags(args []string) (cfg Config, asJSON bool, err error) {
 	f.DurationVar(&cfg.Timeout, "timeout", cfg.Timeout, "how long a press may go without a draw")
 	f.DurationVar(&cfg.PauseMin, "pause-min", cfg.PauseMin, "shortest pause between presses")
 	f.DurationVar(&cfg.PauseMax, "pause-max", cfg.PauseMax, "longest pause between presses")
+	f.DurationVar(&cfg.Interval, "interval", 0, "least time from a press to the pause before the next")
 	f.Uint64Var(&cfg.Seed, "seed", 0, "seed of the pauses; 0 picks one")
 	f.Func("area", "rectangle l,t,r,b whose age is measured; may be repeated", func(s string) error {
 		r, err := parseRect(s)

@@ -50,6 +50,7 @@ const (
 // time and does what next says.
 type schedule struct {
 	presses            int           // to be measured; 0: only watch
+	interval           time.Duration // least time from a press to the pause before the next
 	pauseMin, pauseMax time.Duration // random pause between presses
 	timeout            time.Duration // for a draw after a press
 	duration           time.Duration // of the measuring window; 0: until all presses are made
@@ -155,7 +156,11 @@ func (s *schedule) conclude(now time.Time) (action, time.Time, error) {
 		return s.watch(now)
 	}
 	pause := s.pauseMin + time.Duration(s.rand.Int64N(int64(s.pauseMax-s.pauseMin)+1))
-	s.phase, s.until = pausing, now.Add(pause)
+	from := now
+	if due := s.pressed.Add(s.interval); due.After(now) {
+		from = due
+	}
+	s.phase, s.until = pausing, from.Add(pause)
 	return wait, s.wake(), nil
 }
 

@@ -226,6 +226,27 @@ func TestScheduleDurationEndsThePresses(t *testing.T) {
 	})
 }
 
+func TestScheduleKeepsTheInterval(t *testing.T) {
+	s := newSchedule(3)
+	s.interval = 2 * time.Second
+	answers := []int{100, 500, 3000, 100}
+	g := guest{answer: func(n int) int { return answers[n] }}
+	if err := g.play(s, time.Second); err != nil {
+		t.Fatal(err)
+	}
+	var presses []int
+	for _, e := range g.events {
+		if e.what == keyDown {
+			presses = append(presses, e.ms)
+		}
+	}
+	// Each pause of 400 ms begins 2 s after the press, or with a later draw.
+	want := []int{1000, 3400, 5800, 9200}
+	if !slices.Equal(presses, want) {
+		t.Errorf("presses at %v ms, want %v", presses, want)
+	}
+}
+
 func TestSchedulePausesAreSeededAndInRange(t *testing.T) {
 	pauses := func(seed uint64) (ms []int) {
 		s, g := newSchedule(50), guest{answer: always(60)}

@@ -28,8 +28,7 @@ const (
 // viewer is the client's side of one channel after its link stage. It counts what
 // it receives, acknowledges it and drops it.
 type viewer struct {
-	conn     net.Conn
-	secure   tls.ConnectionState
+	conn     *tls.Conn
 	framer   spiceproto.Framer
 	received tally
 	window   uint32 // W; 0: no ACKs
@@ -57,7 +56,7 @@ func dialViewer(ctx context.Context, addr string, trust *tls.Config, channel spi
 		sock.Close()
 		return nil, fmt.Errorf("viewer: link with %s: %w", addr, errors.Join(context.Cause(ctx), err))
 	}
-	return &viewer{conn: secure, secure: secure.ConnectionState()}, nil
+	return &viewer{conn: secure}, nil
 }
 
 func dialPatiently(ctx context.Context, addr string) (net.Conn, error) {
@@ -118,7 +117,8 @@ func linkViewer(conn net.Conn, channel spiceproto.ChannelType) error {
 // opened first.
 func (v *viewer) receive(ctx context.Context, channel spiceproto.ChannelType) (tally, error) {
 	defer v.conn.Close()
-	defer context.AfterFunc(ctx, func() { v.conn.Close() })()
+	// Closing TLS would wait for a peer that does not read.
+	defer context.AfterFunc(ctx, func() { v.conn.NetConn().Close() })()
 	if channel == spiceproto.ChannelDisplay {
 		v.replies = spiceproto.DisplayInit{PixmapCacheID: 1, GLZDictionaryID: 1}.Append(v.replies)
 	}

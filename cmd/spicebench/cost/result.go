@@ -1,0 +1,71 @@
+package cost
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// Result is one cell as the results file keeps it.
+type Result struct {
+	Load   string `json:"load"`
+	Arm    string `json:"arm"`
+	Repeat int    `json:"repeat"`
+	// Error tells why the cell failed; what was measured then does not count.
+	Error string `json:"error,omitempty"`
+
+	Started time.Time `json:"started"`
+	Ended   time.Time `json:"ended"`
+
+	// Bytes and Messages are what the viewer received after the link stage, in
+	// Elapsed seconds.
+	Bytes    uint64  `json:"bytes"`
+	Messages uint64  `json:"messages"`
+	Elapsed  float64 `json:"elapsed_s"`
+	// User and System are the seconds of processor time of the program that
+	// carried them; Before is what it had used for starting and linking.
+	User   float64 `json:"user_s"`
+	System float64 `json:"system_s"`
+	Before float64 `json:"before_s"`
+
+	TLS     string   `json:"tls"` // version and cipher
+	Program string   `json:"program"`
+	Command []string `json:"command"`
+	Host    Host     `json:"host"`
+}
+
+// Host is what the figures depend on besides the programs.
+type Host struct {
+	Kernel string `json:"kernel"`
+	CPUs   int    `json:"cpus"`
+}
+
+// perGB returns seconds of processor time for each GB carried.
+func (r Result) perGB(seconds float64) float64 { return seconds / (float64(r.Bytes) / gigabyte) }
+
+// rate returns MB/s.
+func (r Result) rate() float64 { return float64(r.Bytes) / megabyte / r.Elapsed }
+
+// String tells the outcome in one line.
+func (r Result) String() string {
+	if r.Error != "" {
+		return "failed: " + r.Error
+	}
+	return fmt.Sprintf("%.2f CPU s/GB, %.0f MB/s", r.perGB(r.User+r.System), r.rate())
+}
+
+// createResults makes the file for a run's results, and refuses to mix them with
+// those of another run. Without a path they go nowhere.
+func createResults(path string) (*os.File, error) {
+	if path == "" {
+		path = os.DevNull
+		return os.OpenFile(path, os.O_WRONLY, 0)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("%s exists: choose another file", path)
+	}
+	return f, err
+}

@@ -1,0 +1,33 @@
+// Package integration tests the proxy against the software it is made for: QEMU
+// with spice-server and the keydraw guest on one side of an emulated link,
+// spice-gtk's clients on the other.
+//
+//	       namespace of the server             namespace of the client
+//	QEMU ── loopback ── kerbside-proxy ── link ── spicy-screenshot, remote-viewer
+//	  │                                           (under Xvfb), headless client
+//	 QMP: the screen as it is, keys, resets
+//
+// What is asserted are states and generous ratios, never times: pictures agree
+// pixel by pixel with QEMU's own, a key changes the box in the picture, no channel
+// ends, a failure is told with the peer and the reason. Waits end with an event or
+// with a deadline.
+//
+// The tests need root, /dev/net/tun and programs of the Debian packages
+// qemu-system-x86, linux-image-amd64, spice-client-gtk, virt-viewer, xvfb, xdotool
+// and imagemagick; a missing one is a failure that names its package. They take
+// about three minutes, or none with -short:
+//
+//	go test ./integration
+//
+// Pictures, logs and configurations of each test are kept with
+//
+//	go test -artifacts -outputdir DIR ./integration
+//
+// The soak is long and runs only when asked for; SPICEPACER_SOAK sets its length:
+//
+//	SPICEPACER_LONG=1 SPICEPACER_SOAK=10m go test -timeout 20m -v -run Soak ./integration
+//
+// Every test has a lab of its own and takes it down in t.Cleanup. Processes die
+// with the test binary, and the namespaces of one that was killed are removed by
+// the next.
+package integration

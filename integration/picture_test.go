@@ -1,0 +1,131 @@
+package integration
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"os"
+	"testing"
+)
+
+// Colours of the key box after an even and after an odd number of key presses.
+var (
+	evenBox = color.RGBA{0xff, 0x40, 0x40, 0xff}
+	oddBox  = color.RGBA{0x40, 0xff, 0x40, 0xff}
+)
+
+func loadPNG(t *testing.T, path string) image.Image {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	picture, err := png.Decode(f)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return picture
+}
+
+func savePNG(t *testing.T, path string, picture image.Image) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(png.Encode(f, picture), f.Close()); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+}
+
+// loadPPM reads the format that spicy-screenshot writes (netpbm's ppm(5), raw,
+// eight bits).
+func loadPPM(t *testing.T, path string) image.Image {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	picture, err := decodePPM(bufio.NewReader(f))
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return picture
+}
+
+func decodePPM(r *bufio.Reader) (image.Image, error) {
+	var width, height, most int
+	if _, err := fmt.Fscanf(r, "P6\n%d %d\n%d\n", &width, &height, &most); err != nil {
+		return nil, fmt.Errorf("header of a PPM: %w", err)
+	}
+	if most != 255 {
+		return nil, fmt.Errorf("PPM with values up to %d", most)
+	}
+	picture := image.NewRGBA(image.Rect(0, 0, width, height))
+	for p := picture.Pix; len(p) > 0; p = p[4:] {
+		if _, err := io.ReadFull(r, p[:3]); err != nil {
+			return nil, fmt.Errorf("pixels of a PPM: %w", err)
+		}
+		p[3] = 0xff
+	}
+	return picture, nil
+}
+
+func colourAt(picture image.Image, p image.Point) color.RGBA {
+	return color.RGBAModel.Convert(picture.At(p.X, p.Y)).(color.RGBA)
+}
+
+// differing counts the pixels in which two pictures of one size differ, outside of
+// the areas left out.
+func differing(a, b image.Image, leftOut ...image.Rectangle) (n int) {
+	for p := range points(a.Bounds()) {
+		if !inside(p, leftOut) && colourAt(a, p) != colourAt(b, p) {
+			n++
+		}
+	}
+	return n
+}
+
+func points(r image.Rectangle) func(yield func(image.Point) bool) {
+	return func(yield func(image.Point) bool) {
+		for y := r.Min.Y; y < r.Max.Y; y++ {
+			for x := r.Min.X; x < r.Max.X; x++ {
+				if !yield(image.Pt(x, y)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func inside(p image.Point, areas []image.Rectangle) bool {
+	for _, a := range areas {
+		if p.In(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// solid finds where a picture has one rectangle of a colour: empty if the pixels of
+// that colour do not fill one.
+func solid(picture image.Image, colour color.RGBA) image.Rectangle {
+	var box image.Rectangle
+	count := 0
+	for p := range points(picture.Bounds()) {
+		if colourAt(picture, p) == colour {
+			box = box.Union(image.Rectangle{Min: p, Max: p.Add(image.Pt(1, 1))})
+			count++
+		}
+	}
+	if count < box.Dx()*box.Dy() {
+		return image.Rectangle{}
+	}
+	return box
+}

@@ -1,0 +1,171 @@
+package session
+
+import (
+	"bytes"
+	"testing"
+	"unsafe"
+
+	"pgregory.net/rapid"
+
+	"spicepacer/spiceproto"
+)
+
+// queueModel is what a queue must do: keep the bytes of whole messages in order.
+type queueModel struct {
+	queue   queue
+	stored  []byte // all that was ever put in
+	ends    []int  // offsets in stored at which messages will end
+	taken   int
+	ended   int
+	missing int // bytes of the message pushed last that were not stored
+}
+
+func (m *queueModel) push(size int) {
+	h := spiceproto.Header{Type: uint16(len(m.ends)), Size: uint32(size)}
+	m.queue.push(h)
+	m.stored = h.Append(m.stored)
+	m.missing = size
+	m.ends = append(m.ends, len(m.stored)+size)
+}
+
+func (m *queueModel) store(n int) {
+	for i := range n {
+		m.stored = append(m.stored, byte(len(m.stored)>>8+i))
+	}
+	m.queue.store(m.stored[len(m.stored)-n:])
+	m.missing -= n
+}
+
+// take takes up to n bytes and checks them.
+func (m *queueModel) take(t interface{ Fatalf(string, ...any) }, n int) {
+	p := make([]byte, n)
+	got, ended := m.queue.take(p)
+	if want := min(n, len(m.stored)-m.taken); got != want {
+		t.Fatalf("took %d bytes of %d, want %d", got, n, want)
+	}
+	if want := m.stored[m.taken : m.taken+got]; !bytes.Equal(p[:got], want) {
+		t.Fatalf("took % x, want % x", p[:got], want)
+	}
+	m.taken += got
+	for _, end := range m.ends[m.ended:] {
+		if end <= m.taken {
+			ended--
+			m.ended++
+		}
+	}
+	if ended != 0 {
+		t.Fatalf("messages ended wrong by %d at offset %d", ended, m.taken)
+	}
+}
+
+// check compares the queue's books with its content.
+func (m *queueModel) check(t interface{ Fatalf(string, ...any) }) {
+	if want := len(m.stored) - m.taken; m.queue.available != want {
+		t.Fatalf("%d bytes available, want %d", m.queue.available, want)
+	}
+	if used := memoryOf(&m.queue); m.queue.memory < used {
+		t.Fatalf("books show %d bytes of memory, %d are in use", m.queue.memory, used)
+	}
+	if len(m.ends) == m.ended && (m.queue.memory != 0 || m.queue.head != nil || m.queue.tail != nil) {
+		t.Fatalf("empty queue uses %d bytes, head %p, tail %p", m.queue.memory, m.queue.head, m.queue.tail)
+	}
+}
+
+// memoryOf adds up what the queue holds.
+func memoryOf(q *queue) (n int) {
+	for m := q.head; m != nil; m = m.next {
+		n += int(unsafe.Sizeof(*m))
+		for b := m.first; b != nil; b = b.next {
+			n += int(unsafe.Sizeof(*b)) + cap(b.buf)
+		}
+	}
+	return n
+}
+
+func TestQueueKeepsEveryByteInOrder(t *testing.T) {
+	sizes := rapid.OneOf(rapid.IntRange(0, 20), rapid.IntRange(240, 260), rapid.IntRange(0, 5000), rapid.IntRange(0, 150_000))
+	rapid.Check(t, func(t *rapid.T) {
+		var m queueModel
+		t.Repeat(map[string]func(*rapid.T){
+			"": func(t *rapid.T) { m.check(t) },
+			"push": func(t *rapid.T) {
+				if m.missing > 0 {
+					t.Skip("a message is arriving")
+				}
+				m.push(sizes.Draw(t, "size"))
+			},
+			"store": func(t *rapid.T) {
+				if m.missing == 0 {
+					t.Skip("no message is arriving")
+				}
+				m.store(rapid.IntRange(0, m.missing).Draw(t, "stored"))
+			},
+			"take": func(t *rapid.T) { m.take(t, sizes.Draw(t, "taken")) },
+		})
+		m.store(m.missing)
+		m.take(t, len(m.stored))
+		m.check(t)
+	})
+}
+
+func TestQueueClear(t *testing.T) {
+	var m queueModel
+	for _, size := range []int{0, 300, 100_000, 100_000} {
+		m.push(size)
+		m.store(m.missing)
+	}
+	m.push(50_000)
+	m.store(20_000) // the rest has not arrived
+	m.take(t, 1000)
+	m.queue.clear()
+	if m.queue != (queue{}) {
+		t.Errorf("cleared queue is %+v", m.queue)
+	}
+}
+
+// A message larger than any bound passes through in its turn, and takes no more
+// memory than what of it is held.
+func TestQueueCutsThrough(t *testing.T) {
+	const piece = 64 << 10
+	var m queueModel
+	m.push(8 << 20)
+	m.take(t, spiceproto.MiniHeaderSize)
+	for m.missing > 0 {
+		m.store(min(piece, m.missing))
+		if most := piece + 2*(32<<10); m.queue.memory > most {
+			t.Fatalf("%d bytes of memory for %d bytes, want at most %d", m.queue.memory, piece, most)
+		}
+		m.take(t, piece)
+	}
+	m.check(t)
+}
+
+// A flood of the smallest messages is seen by a bound on memory.
+func TestQueueCountsTinyMessages(t *testing.T) {
+	var m queueModel
+	for range 1000 {
+		m.push(0)
+	}
+	m.check(t)
+	if m.queue.memory < 1000*256 {
+		t.Errorf("1000 messages without body show as %d bytes", m.queue.memory)
+	}
+}
+
+func TestQueueDoesNotAllocate(t *testing.T) {
+	skipUnderRace(t)
+	var q queue
+	body, out := make([]byte, 100_000), make([]byte, 16<<10)
+	round := func() {
+		for _, size := range []int{0, 200, 3000, 100_000} {
+			q.push(spiceproto.Header{Size: uint32(size)})
+			q.store(body[:size])
+		}
+		for q.available > 0 {
+			q.take(out)
+		}
+	}
+	if n := testing.AllocsPerRun(100, round); n != 0 {
+		t.Errorf("%v allocations in a round of 4 messages", n)
+	}
+}

@@ -1,0 +1,243 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"crypto/tls"
+
+	"go.uber.org/goleak"
+	"go.uber.org/zap"
+
+	"spicepacer/pacer"
+	"spicepacer/spiceproto"
+	"spicepacer/spiceproto/spicetest"
+)
+
+// slowly is a link that carries 1 Mbit/s.
+var slowly = spicetest.LinkConfig{Profile: spicetest.Profile{RTT: 20 * time.Millisecond, Rate: 1e6}}
+
+// eachMode runs f for every mode, over plaintext and over TLS.
+func eachMode(t *testing.T, f func(t *testing.T, o relayOptions)) {
+	for _, mode := range pacer.Modes() {
+		for _, encrypt := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%v tls %v", mode, encrypt), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					f(t, relayOptions{mode: mode, clientTLS: encrypt, serverTLS: encrypt})
+				})
+			})
+		}
+	}
+}
+
+// What the hypervisor sent before it closed arrives, followed by the end of the
+// stream, which TLS is told of.
+func TestEndOfHypervisorIsFlushed(t *testing.T) {
+	eachMode(t, func(t *testing.T, o relayOptions) {
+		o.clientLink = slowly
+		r := startRelay(t, o)
+		m := opaque(250, 150_000) // 1.2 s
+		r.hypervisor.send(m)
+		r.hypervisor.Close()
+		r.client.wantRest(m)
+		r.client.Close()
+		r.wantEnd(nil)
+	})
+}
+
+func TestEndOfClientIsFlushed(t *testing.T) {
+	eachMode(t, func(t *testing.T, o relayOptions) {
+		o.serverLink = slowly
+		r := startRelay(t, o)
+		m := opaque(250, 150_000)
+		r.client.send(m)
+		r.client.Close()
+		r.hypervisor.wantRest(m)
+		r.hypervisor.Close()
+		r.wantEnd(nil)
+	})
+}
+
+// The cause of the context's end is the relay's, and both sides are told in
+// good order.
+func TestEndOfContext(t *testing.T) {
+	eachMode(t, func(t *testing.T, o relayOptions) {
+		o.clientLink = slowly
+		r := startRelay(t, o)
+		m := opaque(250, 100_000)
+		r.hypervisor.send(m)
+		synctest.Wait()
+		shutdown := errors.New("shutdown")
+		r.cancel(shutdown)
+		r.client.wantRest(m)
+		r.hypervisor.wantRest(nil)
+		r.client.Close()
+		r.hypervisor.Close()
+		r.wantEnd(shutdown)
+	})
+}
+
+// Whatever a peer does not do, the end takes no longer than flushTimeout.
+func TestEndIsBounded(t *testing.T) {
+	full := spicetest.LinkConfig{SendBuffer: 20_000, ReceiveBuffer: 10_000}
+	for name, end := range map[string]func(*relayed){
+		"hypervisor closes": func(r *relayed) { r.hypervisor.Close() },
+		"context ends":      func(r *relayed) { r.cancel(errors.New("stop")) },
+		"client half-closes": func(r *relayed) { // and stops reading
+			r.client.Conn.(interface{ CloseWrite() error }).CloseWrite()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachMode(t, func(t *testing.T, o relayOptions) {
+				o.clientLink, o.serverLink = full, full
+				r := startRelay(t, o)
+				go r.hypervisor.Write(opaque(250, 300_000))
+				go r.client.Write(opaque(250, 300_000))
+				time.Sleep(time.Second)
+				r.wantRunning()
+				start := time.Now()
+				end(r)
+				r.result()
+				if d := time.Since(start); d > flushTimeout {
+					t.Errorf("the end took %v", d)
+				}
+			})
+		})
+	}
+}
+
+// A TLS connection announces its end; a peer that reads nothing at all must not
+// hold that up.
+func TestCloseNotifyIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		own := issue(t, nil, "peer")
+		near, far := net.Pipe() // takes no byte that is not read
+		server, peer := net.Pipe()
+		secure := tls.Server(near, &tls.Config{Certificates: []tls.Certificate{own.pair}, SessionTicketsDisabled: true})
+		go tls.Client(far, &tls.Config{RootCAs: own.pool, ServerName: "peer"}).Handshake()
+		if err := secure.Handshake(); err != nil {
+			t.Fatal(err)
+		}
+		ch := &channel{
+			kind: spiceproto.ChannelInputs, log: zap.NewNop(), stats: new(Stats),
+			client: leg{conn: secure, tls: true}, server: leg{conn: server},
+		}
+		peer.Close()
+		start := time.Now()
+		if err := relay(t.Context(), ch, relayConfig{}); err != nil {
+			t.Error(err)
+		}
+		if d := time.Since(start); d > flushTimeout {
+			t.Errorf("the end took %v", d)
+		}
+	})
+}
+
+// The first cause counts, however the directions end after it.
+func TestEndTellsTheFirstCause(t *testing.T) {
+	eachMode(t, func(t *testing.T, o relayOptions) {
+		r := startRelay(t, o)
+		m := opaque(250, 10)
+		r.hypervisor.send(m)
+		r.client.want(m)
+		r.hypervisor.Conn.(interface{ CloseWrite() error }).CloseWrite()
+		r.client.wantRest(nil)
+		r.client.Close()
+		r.wantEnd(nil)
+	})
+}
+
+// A failing connection shows which leg failed, at what.
+func TestEndNamesTheLeg(t *testing.T) {
+	for _, mode := range pacer.Modes() {
+		synctest.Test(t, func(t *testing.T) {
+			r := startRelay(t, relayOptions{mode: mode, clientTLS: true})
+			r.client.Conn.(*tls.Conn).NetConn().(tearing).Conn.Write([]byte("this is no TLS record"))
+			err := r.result()
+			var failed *legError
+			if !errors.As(err, &failed) || failed.leg != "client" || failed.verb != "read from" {
+				t.Errorf("%v: relay ended with %v, want a failed read from the client", mode, err)
+			}
+		})
+	}
+}
+
+// On real sockets a connection closed with unread bytes is reset, and the reset
+// destroys what is on its way to the client.
+func TestEndDoesNotResetTheClient(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	client, near := tcpPair(t)
+	server, peer := tcpPair(t)
+	ended := make(chan error, 1)
+	ch := &channel{
+		kind: spiceproto.ChannelMain, log: zap.NewNop(), stats: new(Stats),
+		client: newLeg(near, near), server: newLeg(server, server),
+	}
+	go func() { ended <- relay(context.Background(), ch, relayConfig{}) }()
+	stream := opaque(250, 1<<20)
+	go func() {
+		peer.Write(stream)
+		peer.Close()
+	}()
+	// The client talks on, to nobody, until it has read the end.
+	stop := make(chan struct{})
+	talked := make(chan error, 1)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				talked <- nil
+				return
+			default:
+			}
+			if _, err := client.Write(opaque(250, 1000)); err != nil {
+				talked <- err
+				return
+			}
+		}
+	}()
+	got, err := io.ReadAll(client)
+	close(stop)
+	if err != nil {
+		t.Errorf("%d bytes, then %v", len(got), err)
+	}
+	wantBytes(t, got, stream)
+	if err := <-talked; err != nil && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
+		t.Error(err)
+	}
+	client.Close()
+	if err := await(t, ended, "end of the relay"); err != nil && !peerGone(err) {
+		t.Error(err)
+	}
+}
+
+// tcpPair returns both ends of a connection on loopback, open until the test
+// ends.
+func tcpPair(t testing.TB) (dialled, accepted *net.TCPConn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close(); s.Close() })
+	return c.(*net.TCPConn), s.(*net.TCPConn)
+}
+
+var _ = slices.Equal[[]int]
