@@ -18,48 +18,10 @@ var (
 	oddBox  = color.RGBA{0x40, 0xff, 0x40, 0xff}
 )
 
-func loadPNG(t *testing.T, path string) image.Image {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	picture, err := png.Decode(f)
-	if err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	return picture
-}
-
-func savePNG(t *testing.T, path string, picture image.Image) {
-	t.Helper()
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(png.Encode(f, picture), f.Close()); err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-}
-
-// loadPPM reads the format that spicy-screenshot writes (netpbm's ppm(5), raw,
-// eight bits).
-func loadPPM(t *testing.T, path string) image.Image {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	picture, err := decodePPM(bufio.NewReader(f))
-	if err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	return picture
-}
-
-func decodePPM(r *bufio.Reader) (image.Image, error) {
+// decodePPM reads the format that QEMU, spicy-screenshot and ImageMagick all write
+// (netpbm's ppm(5), raw, eight bits).
+func decodePPM(in io.Reader) (*image.RGBA, error) {
+	r := bufio.NewReader(in)
 	var width, height, most int
 	if _, err := fmt.Fscanf(r, "P6\n%d %d\n%d\n", &width, &height, &most); err != nil {
 		return nil, fmt.Errorf("header of a PPM: %w", err)
@@ -77,31 +39,41 @@ func decodePPM(r *bufio.Reader) (image.Image, error) {
 	return picture, nil
 }
 
-func colourAt(picture image.Image, p image.Point) color.RGBA {
-	return color.RGBAModel.Convert(picture.At(p.X, p.Y)).(color.RGBA)
+func loadPPM(t *testing.T, path string) *image.RGBA {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	picture, err := decodePPM(f)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return picture
+}
+
+// savePNG keeps a picture for people to look at.
+func savePNG(t *testing.T, path string, picture image.Image) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(png.Encode(f, picture), f.Close()); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
 }
 
 // differing counts the pixels in which two pictures of one size differ, outside of
 // the areas left out.
-func differing(a, b image.Image, leftOut ...image.Rectangle) (n int) {
-	for p := range points(a.Bounds()) {
-		if !inside(p, leftOut) && colourAt(a, p) != colourAt(b, p) {
+func differing(a, b *image.RGBA, leftOut ...image.Rectangle) (n int) {
+	for p := range points(a.Rect) {
+		if a.RGBAAt(p.X, p.Y) != b.RGBAAt(p.X, p.Y) && !inside(p, leftOut) {
 			n++
 		}
 	}
 	return n
-}
-
-func points(r image.Rectangle) func(yield func(image.Point) bool) {
-	return func(yield func(image.Point) bool) {
-		for y := r.Min.Y; y < r.Max.Y; y++ {
-			for x := r.Min.X; x < r.Max.X; x++ {
-				if !yield(image.Pt(x, y)) {
-					return
-				}
-			}
-		}
-	}
 }
 
 func inside(p image.Point, areas []image.Rectangle) bool {
@@ -115,11 +87,11 @@ func inside(p image.Point, areas []image.Rectangle) bool {
 
 // solid finds where a picture has one rectangle of a colour: empty if the pixels of
 // that colour do not fill one.
-func solid(picture image.Image, colour color.RGBA) image.Rectangle {
+func solid(picture *image.RGBA, colour color.RGBA) image.Rectangle {
 	var box image.Rectangle
 	count := 0
-	for p := range points(picture.Bounds()) {
-		if colourAt(picture, p) == colour {
+	for p := range points(picture.Rect) {
+		if picture.RGBAAt(p.X, p.Y) == colour {
 			box = box.Union(image.Rectangle{Min: p, Max: p.Add(image.Pt(1, 1))})
 			count++
 		}
@@ -128,4 +100,17 @@ func solid(picture image.Image, colour color.RGBA) image.Rectangle {
 		return image.Rectangle{}
 	}
 	return box
+}
+
+// points are the pixels of a rectangle, row by row.
+func points(r image.Rectangle) func(yield func(image.Point) bool) {
+	return func(yield func(image.Point) bool) {
+		for y := r.Min.Y; y < r.Max.Y; y++ {
+			for x := r.Min.X; x < r.Max.X; x++ {
+				if !yield(image.Pt(x, y)) {
+					return
+				}
+			}
+		}
+	}
 }

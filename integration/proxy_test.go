@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -71,6 +72,8 @@ func (l *lab) startProxy(mode string, id *identity, targets ...target) *proxy {
 		l.t.Fatal(err)
 	}
 	cmd := command(l.link.Server())(context.WithoutCancel(l.t.Context()), l.shop.proxy, "--config", config)
+	// The tests' own variables have the names of settings.
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "SPICEPACER_") })
 	p := &proxy{l.start(name, cmd), l}
 	l.t.Cleanup(p.stop)
 	for _, listener := range []string{"insecure SPICE", "secure SPICE", "Prometheus metrics"} {
@@ -122,14 +125,6 @@ func (p *proxy) wantLog(message string, match func(entry) bool) entry {
 		p.l.t.Fatal(err)
 	}
 	return e
-}
-
-// wantNoEnd checks that no channel has ended yet.
-func (p *proxy) wantNoEnd() {
-	p.l.t.Helper()
-	if ends := p.output.matching(says("relay ended", nil)); len(ends) > 0 {
-		p.l.t.Errorf("channels ended:\n%s", strings.Join(ends, "\n"))
-	}
 }
 
 // metric returns a series of the metrics page, such as `name{label="value"}`.

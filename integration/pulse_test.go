@@ -3,6 +3,7 @@ package integration
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -13,6 +14,7 @@ type pulse struct {
 	t       *testing.T
 	stop    chan struct{}
 	stopped chan struct{}
+	asked   atomic.Pointer[time.Time] // when the question under way was asked; nil between two
 
 	// Valid once stopped is closed.
 	answers int
@@ -42,9 +44,11 @@ func (p *pulse) run(ctx context.Context, m *machine) {
 	defer next.Stop()
 	for {
 		asked := time.Now()
+		p.asked.Store(&asked)
 		ask, cancel := context.WithTimeoutCause(ctx, fatalFreeze, fmt.Errorf("no answer in %v", fatalFreeze))
 		p.err = m.QMP.Execute(ask, "query-status", nil)
 		cancel()
+		p.asked.Store(nil)
 		p.longest = max(p.longest, time.Since(asked))
 		if p.err != nil {
 			return
@@ -58,6 +62,14 @@ func (p *pulse) run(ctx context.Context, m *machine) {
 			return
 		}
 	}
+}
+
+// waiting is how long QEMU has not answered.
+func (p *pulse) waiting() time.Duration {
+	if asked := p.asked.Load(); asked != nil {
+		return time.Since(*asked)
+	}
+	return 0
 }
 
 // end stops asking. It fails the test if an answer took longer than the limit.

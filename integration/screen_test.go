@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"image/png"
 	"os"
 	"os/exec"
-	"strings"
 	"time"
 
 	"spicepacer/cmd/spicebench/keydraw"
@@ -19,6 +17,7 @@ import (
 type screen struct {
 	l       *lab
 	display string // such as ":1"
+	home    string // of those who work at it
 }
 
 // startScreen starts an X server larger than the guest's screen.
@@ -39,13 +38,13 @@ func (l *lab) startScreen() *screen {
 	if _, err := fmt.Fscan(number, &n); err != nil {
 		l.t.Fatalf("Xvfb's display number: %v", err)
 	}
-	return &screen{l: l, display: fmt.Sprintf(":%d", n)}
+	return &screen{l: l, display: fmt.Sprintf(":%d", n), home: l.t.TempDir()}
 }
 
 // environ makes a program find the screen, an empty home, and no desktop session:
 // a bus that it started itself would outlive it.
 func (s *screen) environ() []string {
-	return append(os.Environ(), "DISPLAY="+s.display, "HOME="+s.l.dir, "XDG_RUNTIME_DIR="+s.l.dir,
+	return append(os.Environ(), "DISPLAY="+s.display, "HOME="+s.home, "XDG_RUNTIME_DIR="+s.home,
 		"GDK_BACKEND=x11", "GSETTINGS_BACKEND=memory", "NO_AT_BRIDGE=1", "DBUS_SESSION_BUS_ADDRESS=disabled:")
 }
 
@@ -61,32 +60,36 @@ func (s *screen) run(name string, args ...string) ([]byte, error) {
 }
 
 // picture is what the screen shows.
-func (s *screen) picture() (image.Image, error) {
-	raw, err := s.run("import", "-window", "root", "png:-")
+func (s *screen) picture() (*image.RGBA, error) {
+	raw, err := s.run("import", "-window", "root", "-depth", "8", "ppm:-")
 	if err != nil {
 		return nil, err
 	}
-	return png.Decode(bytes.NewReader(raw))
+	return decodePPM(bytes.NewReader(raw))
 }
 
 // wantBox looks until the guest's key box is on the screen, in its full size and in
-// this colour, and keeps that picture under a name.
+// this colour. It keeps the last picture under a name.
 func (s *screen) wantBox(name string, colour color.RGBA) image.Rectangle {
 	s.l.t.Helper()
-	var box image.Rectangle
 	file := s.l.file(name + ".png")
-	s.l.eventually(fmt.Sprintf("the key box in %v on the screen (last picture: %s)", colour, file), func() error {
-		picture, err := s.picture()
-		if err != nil {
+	var picture *image.RGBA
+	var box image.Rectangle
+	defer func() {
+		if picture != nil {
+			savePNG(s.l.t, file, picture)
+		}
+	}()
+	s.l.eventually(fmt.Sprintf("the key box in %v on the screen, see %s", colour, file), func() (err error) {
+		if picture, err = s.picture(); err != nil {
 			return err
 		}
-		savePNG(s.l.t, file, picture)
 		if box = solid(picture, colour); box.Size() != keydraw.KeyBox.Size() {
-			return fmt.Errorf("such pixels fill %v", box)
+			return fmt.Errorf("pixels of its colour fill %v", box)
 		}
 		return nil
 	})
-	s.l.t.Logf("picture of the key box at %v: %s", box, file)
+	s.l.t.Logf("the key box is at %v: %s", box, file)
 	return box
 }
 
@@ -108,23 +111,24 @@ func (s *screen) startViewer(vv string) *viewer {
 	return &viewer{s.l.start("remote-viewer", cmd), s}
 }
 
-// focus points at the guest's screen and gives its window the keyboard, as a user's
-// click would; there is no window manager to do it.
+// focus points at a place of the guest's screen and clicks, which gives the guest
+// the keyboard.
 func (v *viewer) focus(at image.Point) {
 	v.l.t.Helper()
-	v.tool("mousemove", fmt.Sprint(at.X), fmt.Sprint(at.Y))
-	v.tool("click", "1")
-	v.tool("getmouselocation", "--shell")
+	v.act("mousemove", fmt.Sprint(at.X), fmt.Sprint(at.Y))
+	v.act("click", "1")
 }
 
 // press presses a key.
-func (v *viewer) press(key string) { v.tool("key", key) }
-
-func (v *viewer) tool(args ...string) {
+func (v *viewer) press() {
 	v.l.t.Helper()
-	out, err := v.screen.run("xdotool", args...)
-	if err != nil {
-		v.l.t.Fatalf("xdotool %s: %v", strings.Join(args, " "), err)
+	v.act("key", "space")
+}
+
+// act does what a user would with mouse and keyboard.
+func (v *viewer) act(args ...string) {
+	v.l.t.Helper()
+	if _, err := v.screen.run("xdotool", args...); err != nil {
+		v.l.t.Fatal(err)
 	}
-	v.l.t.Logf("xdotool %s: %s", strings.Join(args, " "), out)
 }

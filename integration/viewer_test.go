@@ -1,52 +1,79 @@
 package integration
 
 import (
-	"fmt"
-	"os"
-	"strings"
+	"errors"
+	"syscall"
 	"testing"
+	"time"
 
-	"spicepacer/cmd/spicebench/guest"
+	"spicepacer/cmd/spicebench/keydraw"
+	"spicepacer/cmd/spicebench/link"
 )
 
 // remote-viewer with the file that Kerbside hands out: it tries the plaintext port,
 // is sent to the TLS port, trusts the certificate by its subject, shows the guest
 // and takes keys to it.
 func TestRemoteViewer(t *testing.T) {
-	l := newLab(t, "80:10", "remote-viewer", "Xvfb", "xdotool", "import")
-	l.boot(l.activity("heavy"), guest.QEMU{SpicePort: qemuPort})
-	p := l.startProxy("adaptive", nil, plainTarget)
-	v := l.startScreen().startViewer(l.consoleFile())
-
-	box := v.wantBox("before", evenBox)
-	p.wantLog("client sent to the secure port", nil)
-	v.focus(box.Max.Add(box.Size()))
-	v.press("space")
-	v.wantBox("after", oddBox)
-	p.wantNoEnd()
+	s := newLab(t, "80:10", viewerPrograms...).startSession(0)
+	s.proxy.wantLog("client sent to the secure port", nil)
+	s.wantAnswer("pressed")
+	s.wantUndisturbed()
 }
 
-// consoleFile is a .vv file as Kerbside writes it, for a proxy with a certificate
-// of its own.
-func (l *lab) consoleFile() string {
-	l.t.Helper()
-	ca, err := os.ReadFile(l.file("self-signed.pem"))
-	if err != nil {
-		l.t.Fatal(err)
+// The guest changes its resolution, and is reset, while the proxy does not read the
+// display. In both, QEMU's main loop waits for spice-server, which waits for the
+// proxy: not for long, and nobody may be disconnected for it.
+func TestGuestReset(t *testing.T) {
+	s := newLab(t, "80:10", viewerPrograms...).startSession(5 * time.Second)
+	// On this link what the proxy holds lasts for seconds.
+	if err := s.link.SetProfile(link.Profile{RTT: 80 * time.Millisecond, RateMbit: 2}); err != nil {
+		t.Fatal(err)
 	}
-	host, err := os.Hostname()
-	if err != nil {
-		l.t.Fatal(err)
+	watch := watchPulse(t, s.guest)
+	s.wantHeld()
+	s.wantLines(keydraw.ModeLine, s.lines(keydraw.ModeLine)+2)
+
+	s.wantAnswer("before")
+	s.wantHeld()
+	if err := s.guest.QMP.SystemReset(s.patient()); err != nil {
+		t.Fatal(err)
 	}
-	return fmt.Sprintf(`[virt-viewer]
-type=spice
-host=%s
-port=%d
-tls-port=%d
-password=%s
-delete-this-file=0
-tls-ciphers=DEFAULT
-ca=%s
-host-subject=O=spicepacer,CN=%s
-`, l.link.Server().Addr(), insecurePort, securePort, token, strings.ReplaceAll(string(ca), "\n", `\n`), host)
+	s.odd = false // a new guest has counted no presses
+	s.wantLines(keydraw.StartLine, 2)
+	s.wantPicture("reset")
+	s.wantAnswer("after")
+	watch.end(10 * time.Second)
+	s.wantUndisturbed()
+}
+
+// A viewer stops reading for good, and the guest changes its resolution: the proxy
+// lets go of the server after 10 s, before spice-server loses patience at 15 s and
+// disconnects. The guest goes on, and the viewer finds the session as it was.
+//
+// Then the viewer stops again and dies while QEMU waits. A spice-server whose display
+// client disconnects in that moment may spin for ever, and the guest with it.
+func TestStoppedViewer(t *testing.T) {
+	s := newLab(t, "80:10", viewerPrograms...).startSession(4 * time.Second)
+	watch := watchPulse(t, s.guest)
+	s.wantHeld()
+	s.viewer.signal(syscall.SIGSTOP)
+	s.wantLines(keydraw.ModeLine, s.lines(keydraw.ModeLine)+2)
+	s.viewer.signal(syscall.SIGCONT)
+	s.wantAnswer("continued")
+	s.wantUndisturbed()
+
+	s.wantHeld()
+	s.viewer.signal(syscall.SIGSTOP)
+	changes := s.lines(keydraw.ModeLine)
+	s.eventually("QEMU wait, or two changes without", func() error {
+		if watch.waiting() < time.Second && s.lines(keydraw.ModeLine) < changes+2 {
+			return errors.New("QEMU answers")
+		}
+		return nil
+	})
+	s.viewer.signal(syscall.SIGKILL)
+	s.wantLines(keydraw.ModeLine, s.lines(keydraw.ModeLine)+2)
+	watch.end(14 * time.Second)
+	s.viewer = s.viewer.startViewer(s.consoleFile())
+	s.wantPicture("another viewer")
 }

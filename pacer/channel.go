@@ -69,20 +69,20 @@ type Channel struct {
 	memory  int     // bytes of memory these take
 	average float64 // size of the server's messages, in bytes
 	valve   valve
+	blocked bool   // bytes wait, and the last sample left no room for them
 	acks    uint64 // the client's own, in this generation
 	hold    hold
 
-	progress stall
+	progress progress
 	sweeps   uint64
 }
 
-// valve is the state of the read valve.
+// valve is why the read valve is shut; 0: it is open.
 type valve uint8
 
 const (
-	valveOpen  valve = iota
-	valveSweep       // shut at the end of a sweep until the queue is low
-	valveBound       // shut because the queue reached its bound
+	valveSweep valve = 1 << iota // at the end of a sweep, until the queue is low
+	valveBound                   // because the queue reached its bound
 )
 
 // hold measures how long possible ACKs were kept back.
@@ -92,10 +92,10 @@ type hold struct {
 	total time.Duration
 }
 
-// stall watches for a client whose TCP acknowledges nothing.
-type stall struct {
+// progress watches for a client whose TCP acknowledges nothing.
+type progress struct {
 	acked uint64
-	since time.Time
+	since time.Time // when it last did, or had nothing to; zero: not watched
 }
 
 // NewChannel returns a controller for one display channel.
@@ -132,9 +132,15 @@ func (c *Channel) sweepEnded() {
 	if c.sweep.Starved() {
 		c.backend.Starved()
 	}
-	if c.queued > c.low() {
+	if c.mayHold() {
 		c.shut(valveSweep)
 	}
+}
+
+// mayHold tells that the client's link has more than enough to carry. A queue
+// that only waits for the writer's next turn is none of the link's.
+func (c *Channel) mayHold() bool {
+	return c.queued > c.low() && (c.blocked || c.link.Full())
 }
 
 // Stored books n bytes put into the display queue, which now takes memory
@@ -145,7 +151,7 @@ func (c *Channel) Stored(n, memory int) {
 	switch {
 	case c.memory >= c.cfg.QueueBytes:
 		c.shut(valveBound)
-	case c.cfg.Mode == Adaptive && !c.cfg.Sweeps && c.queued > c.low():
+	case c.cfg.Mode == Adaptive && !c.cfg.Sweeps && c.mayHold():
 		c.shut(valveSweep)
 	}
 }
@@ -155,6 +161,7 @@ func (c *Channel) Stored(n, memory int) {
 func (c *Channel) Sent(now time.Time, n, messages, memory int) {
 	c.queued -= n
 	c.memory = memory
+	c.blocked = false
 	c.link.Wrote(n)
 	for range messages {
 		c.ledger.Forwarded()
@@ -174,22 +181,19 @@ func (c *Channel) expectAck(now time.Time) {
 }
 
 func (c *Channel) shut(v valve) {
-	c.valve = max(c.valve, v)
+	c.valve |= v
 	c.backend.Held()
 }
 
 // reopen opens the read valve once the queue has drained: at the low mark after
-// a sweep, with an eighth of room at the bound.
+// a sweep, with an eighth of room at the bound; an empty queue opens it whatever
+// memory a message that still arrives takes.
 func (c *Channel) reopen() {
-	switch c.valve {
-	case valveSweep:
-		if c.queued <= c.low() {
-			c.valve = valveOpen
-		}
-	case valveBound:
-		if c.memory <= c.cfg.QueueBytes/8*7 {
-			c.valve = valveOpen
-		}
+	if c.queued <= c.low() {
+		c.valve &^= valveSweep
+	}
+	if c.queued == 0 || c.memory <= c.cfg.QueueBytes/8*7 {
+		c.valve &^= valveBound
 	}
 }
 
@@ -205,7 +209,7 @@ func (c *Channel) low() int {
 
 // MayRead tells whether the hypervisor's bytes may be read now. After false the
 // answer changes only with Sent or Observe.
-func (c *Channel) MayRead() bool { return c.valve == valveOpen }
+func (c *Channel) MayRead() bool { return c.valve == 0 }
 
 // Room returns how many bytes may go to the client, going by the last sample.
 func (c *Channel) Room() int { return c.link.Room() }
@@ -219,22 +223,28 @@ func (c *Channel) Rate() float64 { return c.link.Rate() }
 // Wait returns when to look again if there is no room.
 func (c *Channel) Wait() time.Duration { return c.link.Wait() }
 
+// Late tells by how much the writer overslept a Wait.
+func (c *Channel) Late(d time.Duration) { c.link.Late(d) }
+
 // Observe takes a sample of the client's socket.
 func (c *Channel) Observe(now time.Time, s LinkSample) {
 	c.link.Observe(now, s, c.queued > 0)
-	if c.queued > 0 && c.link.Room() < c.link.Quantum() {
+	if c.blocked = c.queued > 0 && c.link.Room() < c.link.Quantum(); c.blocked {
 		c.backend.Held()
 	}
-	if s.Acked != c.progress.acked || s.Outstanding == 0 {
-		c.progress = stall{acked: s.Acked, since: now}
+	if s.Acked != c.progress.acked || s.Outstanding == 0 || c.progress.since.IsZero() {
+		c.progress = progress{acked: s.Acked, since: now}
 	}
-	if c.stalled(now) && c.valve == valveSweep {
-		c.valve = valveOpen
+	if c.stalled(now) {
+		c.valve &^= valveSweep
 	}
 }
 
-// Drained tells that the queue is empty.
-func (c *Channel) Drained() { c.link.Idle() }
+// Drained tells that the queue is empty. Nothing is observed until it is not.
+func (c *Channel) Drained() {
+	c.link.Idle()
+	c.progress = progress{}
+}
 
 // stalled tells that the client has acknowledged nothing for so long that the
 // server is not held any more.
@@ -282,11 +292,12 @@ func (c *Channel) possible() bool {
 // limit nothing is held. While it is, ACKs ahead of the client's own would only
 // lengthen the queue; but a sweep that has begun is never cut short.
 func (c *Channel) due(now time.Time) bool {
-	full := c.link.Full() && !c.stalled(now)
+	stalled := c.stalled(now)
+	full := c.link.Full() && !stalled
 	if c.cfg.Mode == Withhold {
 		return !full || c.queued == 0 || c.ledger.DueWithheld(c.withheld())
 	}
-	if c.acks > c.ledger.Acked() {
+	if stalled || c.acks > c.ledger.Acked() {
 		return c.MayRead()
 	}
 	return c.MayRead() && !c.client.slow(now) && (!full || c.cutsSweep())
@@ -303,12 +314,14 @@ func (c *Channel) cutsSweep() bool {
 
 // withheld is h of the late rule (Ledger.DueWithheld): the credits left
 // unforwarded when the server gets new ones. They last for one refresh, since
-// a server whose pipe is empty has nothing to send before the next one.
+// a server whose pipe is empty has nothing to send before the next one, and for
+// what the writer may oversleep.
 func (c *Channel) withheld() uint32 {
 	if c.average == 0 {
 		return 1
 	}
-	return uint32(clamp(c.link.Rate()*refresh.Seconds()/c.average, 1, 1<<20))
+	last := refresh + c.link.lateness
+	return uint32(clamp(c.link.Rate()*last.Seconds()/c.average, 1, 1<<20))
 }
 
 func (h *hold) start(now time.Time) {

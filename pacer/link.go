@@ -15,6 +15,9 @@ const (
 	minBudget = 8 << 10
 	// maxBudget is beyond every send buffer Linux grants by itself.
 	maxBudget = 64 << 20
+	// maxRate is beyond every link (800 Gbit/s); it keeps products of rates and
+	// times in range whatever a sample says.
+	maxRate = 100e9
 	// minInterval is the shortest time over which a rate is believed: ACKs
 	// arrive in pairs and bursts, and shorter intervals measure these.
 	minInterval = 50 * time.Millisecond
@@ -23,15 +26,19 @@ const (
 	// standingSegments is the least standing queue in segments. Below it the
 	// receiver's delayed ACKs (one for two segments) leave a thin link idle.
 	standingSegments = 4
-	// baseWindow is how long a round trip must stay above the kernel's minimum
-	// before it is taken for a longer path rather than a queue.
-	baseWindow = 10 * time.Second
 	// startGrowth is the growth of the rate from one interval to the next
 	// below which TCP's start is over, as in BBR's start-up.
 	startGrowth = 1.25
+	// startIntervals is for how many intervals in a row, since the phase of
+	// TCP's first bursts makes single ones look slow.
+	startIntervals = 2
 	// maxWait bounds the sleep of a writer without room. The estimate may be
 	// too low, and then acknowledgements come sooner than it says.
 	maxWait = 5 * time.Millisecond
+	// maxLateness bounds what is added to the target for a writer that wakes
+	// late; one wake-up in latenessDecay forgets.
+	maxLateness   = 100 * time.Millisecond
+	latenessDecay = 128
 	// rateIntervals is how many intervals the largest rate is taken of.
 	rateIntervals = 8
 	// stillAfter is how long, beyond two round trips, nothing may be
@@ -87,19 +94,23 @@ type Link struct {
 	base        basePath
 	span        interval
 	recent      recentRates
-	growth      int // consecutive raises
+	growth      int           // consecutive raises
+	waited      time.Duration // for room, in intervals that the source ended
+	trend       trend
+	lateness    time.Duration
 	full        bool
 }
 
 // interval is a stretch of time in which bytes always waited for the budget.
 type interval struct {
 	start    time.Time
-	acked    uint64
-	unsent   int // sum over the samples
+	last     time.Time // sample
+	from     time.Time // of the rate: what was idle before is silent for a round trip
+	acked    uint64    // at from
+	unsent   int       // sum over the samples
 	samples  int
 	rtt      time.Duration // smallest seen: bursts lengthen single ones
 	inFlight int           // most seen
-	previous float64       // rate of the interval before, for start-up
 }
 
 // Budget returns the bytes that may stand in the client's socket.
@@ -115,7 +126,7 @@ func (l *Link) Budget() int {
 func (l *Link) Rate() float64 { return l.rate }
 
 // Base returns the round trip of the empty path, 0 while unknown.
-func (l *Link) Base() time.Duration { return l.base.value(l.Target) }
+func (l *Link) Base() time.Duration { return l.base.value() }
 
 // Room returns how many more bytes the budget admits, as far as is known
 // without another sample: what was acknowledged since the last one is not
@@ -162,11 +173,38 @@ func (l *Link) Delay() time.Duration {
 // more bytes waiting, since.
 func (l *Link) Full() bool { return l.full }
 
+// Late tells by how much the writer overslept a Wait. On a loaded machine that
+// is time in which the link would run dry, so it is added to the target.
+func (l *Link) Late(d time.Duration) {
+	l.lateness -= l.lateness / latenessDecay
+	l.lateness = clamp(d, l.lateness, maxLateness)
+}
+
 // Idle tells that the writer ran out of bytes: the interval under way measures
 // the source, not the link.
 func (l *Link) Idle() {
-	l.span = interval{previous: l.span.previous}
+	l.cut()
+	l.span, l.trend = interval{}, trend{}
+	l.base.pause()
 	l.full = false
+}
+
+// cut looks at an interval that the source ended. It tells no rate, but that
+// the writer waited for room although nothing stood in a queue: where bursts
+// are shorter than intervals, only this raises a budget that slows them.
+func (l *Link) cut() {
+	switch {
+	case l.span.samples == 0:
+		return
+	case l.span.unsent > 0 || l.onLink() > l.target()/2:
+		l.waited = 0
+		return
+	}
+	l.waited += l.span.last.Sub(l.span.start)
+	if l.waited >= max(minInterval, l.Base()) {
+		l.waited = 0
+		l.raise()
+	}
 }
 
 // Observe takes a sample. more tells that bytes wait for room in the budget.
@@ -176,25 +214,29 @@ func (l *Link) Observe(now time.Time, s LinkSample, more bool) {
 		l.acked, l.moved = s.Acked, now
 	}
 	l.still = now.Sub(l.moved)
-	l.base.observe(now, s, more)
+	l.base.observe(now, s)
 	if !more {
 		l.Idle()
 		return
 	}
-	if l.span.start.IsZero() {
-		l.span = interval{start: now, acked: s.Acked, previous: l.span.previous}
-	}
-	l.span.add(s)
-	if d := now.Sub(l.span.start); d >= max(minInterval, l.Base()) {
+	l.span.add(now, s)
+	if d := now.Sub(l.span.from); !l.span.from.IsZero() && d >= max(minInterval, l.Base()) {
 		l.learn(s, d)
-		l.span = interval{start: now, acked: s.Acked, previous: l.span.previous}
+		l.span = interval{start: now, from: now, acked: s.Acked}
 	}
 }
 
-func (i *interval) add(s LinkSample) {
+func (i *interval) add(now time.Time, s LinkSample) {
+	if i.start.IsZero() {
+		i.start, i.acked = now, s.Acked
+	}
+	if i.from.IsZero() && s.Acked != i.acked {
+		i.from, i.acked = now, s.Acked
+	}
+	i.last = now
 	i.unsent += s.NotSent
 	i.samples++
-	if i.rtt == 0 || s.RTT < i.rtt {
+	if i.rtt == 0 || s.RTT > 0 && s.RTT < i.rtt {
 		i.rtt = s.RTT
 	}
 	i.inFlight = max(i.inFlight, s.Outstanding-s.NotSent)
@@ -202,12 +244,16 @@ func (i *interval) add(s LinkSample) {
 
 // learn closes an interval of length d.
 func (l *Link) learn(s LinkSample, d time.Duration) {
-	rate := float64(s.Acked-l.span.acked) / d.Seconds()
-	if rate <= 0 {
+	if s.Acked <= l.span.acked {
 		return
 	}
+	rate := min(float64(s.Acked-l.span.acked)/d.Seconds(), maxRate)
+	l.waited = 0
 	if !l.queued(rate) {
-		l.raise(rate)
+		if l.found() {
+			l.rate = l.recent.add(rate, false)
+		}
+		l.raise()
 		l.full = l.full && l.growth < emptyIntervals
 		return
 	}
@@ -217,13 +263,12 @@ func (l *Link) learn(s LinkSample, d time.Duration) {
 }
 
 // queued tells whether the closing interval shows a standing queue: on the link,
-// as a longer round trip, or in the socket, as bytes TCP does not let go. During
-// start-up TCP holds bytes back only because its window still grows, so there
-// these count once the rate has stopped growing.
+// as a longer round trip, or in the socket, as bytes TCP does not let go. While
+// TCP's own start goes on it holds bytes back only because its window still
+// grows, so these do not count then.
 func (l *Link) queued(rate float64) bool {
-	growing := rate > startGrowth*l.span.previous
-	l.span.previous = rate
-	if !l.found() && growing {
+	l.trend.add(rate)
+	if l.trend.starting(l.found()) {
 		return l.onLink() > l.target()/2
 	}
 	return l.delay(rate) > l.target()/2
@@ -249,32 +294,53 @@ func (l *Link) crowded(rate float64) bool {
 // Later it adds twice the standing target at first and doubles that while it
 // goes on, so that a link that became ten times faster is found in about ten
 // round trips and a steady one is hardly disturbed.
-func (l *Link) raise(rate float64) {
+func (l *Link) raise() {
 	if !l.found() {
 		l.setBudget(max(float64(l.Budget()), 2*float64(l.span.inFlight)))
 		return
 	}
-	l.rate = l.recent.add(rate, false)
 	step := 2 * l.target().Seconds() / max(l.Base(), time.Millisecond).Seconds()
 	factor := 1 + clamp(step, 0.05, 0.5)*float64(int(1)<<min(l.growth, maxDoublings))
 	l.growth++
-	l.setBudget(float64(l.Budget()) * min(factor, 2))
+	more := min(float64(l.Budget())*min(factor, 2), 2*float64(l.span.inFlight))
+	l.setBudget(max(float64(l.Budget()), more))
 }
 
 // found tells that the link has been seen full.
 func (l *Link) found() bool { return l.rate > 0 }
 
 func (l *Link) setBudget(b float64) {
-	l.budget = clamp(int(b), minBudget, maxBudget)
+	l.budget = int(clamp(b, minBudget, maxBudget))
 }
 
 // target is the standing queue in time: what is configured, or what a few
-// segments take on a thin link.
+// segments take on a thin link, and what the writer may oversleep.
 func (l *Link) target() time.Duration {
 	if l.rate == 0 {
 		return l.Target
 	}
-	return max(l.Target, time.Duration(standingSegments*segment/l.rate*float64(time.Second)))
+	return max(l.Target, time.Duration(standingSegments*segment/l.rate*float64(time.Second))) + l.lateness
+}
+
+// trend tells whether TCP's own start goes on.
+type trend struct {
+	rate   float64 // of the interval before
+	steady int     // consecutive intervals in which it did not grow
+}
+
+func (t *trend) add(rate float64) {
+	if rate > startGrowth*t.rate {
+		t.steady = 0
+	} else {
+		t.steady++
+	}
+	t.rate = rate
+}
+
+// starting takes a start after a pause, on a link that is known, for over as
+// soon as the rate does not grow.
+func (t *trend) starting(known bool) bool {
+	return t.steady == 0 || !known && t.steady < startIntervals
 }
 
 // recentRates keeps the rates of the last intervals. The largest counts: a
@@ -294,53 +360,6 @@ func (r *recentRates) add(rate float64, outdated bool) float64 {
 	r.rates[r.next] = rate
 	r.next = (r.next + 1) % rateIntervals
 	return slices.Max(r.rates[:])
-}
-
-// basePath keeps the round trip of the empty path. The kernel's minimum is
-// right until the path gets longer; then every sample stays above it although
-// the budget admits no queue, and the window's own minimum takes over.
-type basePath struct {
-	kernel        time.Duration
-	current, last time.Duration // minima of the running and the previous half window
-	since         time.Time
-	full          bool // both halves are filled
-}
-
-func (b *basePath) observe(now time.Time, s LinkSample, busy bool) {
-	if s.MinRTT > 0 {
-		b.kernel = s.MinRTT
-	}
-	if s.RTT <= 0 || !busy {
-		return
-	}
-	if b.since.IsZero() {
-		b.since = now
-	}
-	if now.Sub(b.since) > baseWindow/2 {
-		b.full = b.last > 0
-		b.last, b.current, b.since = b.current, 0, now
-	}
-	if b.current == 0 || s.RTT < b.current {
-		b.current = s.RTT
-	}
-}
-
-// value returns the base for a standing target of t. A round trip that stayed
-// far above the kernel's minimum for a whole window, with a queue of only t
-// admitted, is a longer path or a queue that others keep full; in both cases
-// holding on to the old minimum would starve the channel.
-func (b *basePath) value(t time.Duration) time.Duration {
-	if !b.full {
-		return b.kernel
-	}
-	low := b.last
-	if b.current > 0 {
-		low = min(low, b.current)
-	}
-	if low > b.kernel+3*max(t, b.kernel/8) {
-		return low - t
-	}
-	return b.kernel
 }
 
 func clamp[T int | float64 | time.Duration](v, low, high T) T {

@@ -63,7 +63,7 @@ func (s *Sweep) Resize(width, height uint32) {
 	columns := (int(min(width, most)) + tileSize - 1) / tileSize
 	rows := (int(min(height, most)) + tileSize - 1) / tileSize
 	*s = Sweep{number: 1}
-	if columns*rows > maxTiles {
+	if rows > 0 && columns > maxTiles/rows {
 		return
 	}
 	s.columns, s.rows = columns, rows

@@ -11,11 +11,11 @@ import (
 	"spicepacer/spiceproto"
 )
 
-// display relays one display channel under a pacer. Three goroutines share it:
+// display relays one display channel under a pacer. Four goroutines share it:
 // the reader fills the queue from the hypervisor, the writer empties it to the
-// client, and upstream carries the client's messages. They meet at the queue:
-// its lock guards the queue and every decision about it, so that an ACK can go
-// the moment it is due, whoever finds out.
+// client, upstream reads the client, and the uplink writes to the hypervisor.
+// They meet at the queue: its lock guards the queue and every decision about it,
+// so that an ACK can go the moment it is due, whoever finds out.
 type display struct {
 	*relaying
 	adaptive bool
@@ -23,12 +23,16 @@ type display struct {
 	mu    sync.Mutex // guards the following
 	queue queue
 	pace  *pacer.Channel
-	eof   bool     // the hypervisor's stream is complete
-	syncs []uint32 // generations of SET_ACKs to answer
+	eof   bool // the hypervisor's stream is complete
+	// syncs are the generations of SET_ACKs to answer, acksDue the ACKs to send:
+	// booked, and not yet taken by the uplink.
+	syncs   []uint32
+	acksDue int
 
 	arrived chan struct{} // the writer has something to look at
 	opened  chan struct{} // the read valve may have opened
-	up      *upstream
+	up      upstream
+	uplink  *uplink
 	framer  spiceproto.Framer // the reader's
 	inBody  bool              // its message's header is queued, its body not all
 	writer  displayWriter
@@ -43,13 +47,14 @@ func (r *relaying) runDisplay() {
 		arrived:  make(chan struct{}, 1),
 		opened:   make(chan struct{}, 1),
 	}
-	d.up = newUpstream(d)
+	d.up.d, d.uplink = d, newUplink(d)
 	d.writer.init(d)
 	defer d.finish()
 	var wg sync.WaitGroup
 	wg.Go(func() { d.readerEnded(d.read()) })
 	r.direction(&wg, d.writer.run)
-	r.direction(&wg, d.up.run)
+	wg.Go(func() { d.upstreamEnded(d.up.run()) })
+	wg.Go(func() { d.uplinkEnded(d.uplink.run()) })
 	wg.Wait()
 }
 
@@ -73,14 +78,25 @@ var errEnded = errors.New("channel ended")
 // widened, in bytes: at 1 ms it carries more than 10 Gbit/s.
 const widestBackend = 4 << 20
 
-// readerEnded ends the channel once the writer has sent what is queued, so that
-// the flush time begins only when the hypervisor has nothing more to say.
+// readerEnded ends the channel, and the writer once it has sent what is queued.
+// It does so in this order, as those below, because the end of one goroutine that
+// follows from another's must not be taken for the cause.
 func (d *display) readerEnded(err error) {
+	d.end(err)
 	d.mu.Lock()
 	d.eof = true
 	d.mu.Unlock()
 	wake(d.arrived)
+}
+
+func (d *display) upstreamEnded(err error) {
 	d.end(err)
+	close(d.uplink.chunks)
+}
+
+func (d *display) uplinkEnded(err error) {
+	d.end(err)
+	close(d.uplink.stopped)
 }
 
 // read moves the hypervisor's messages into the queue while the read valve is
@@ -125,32 +141,30 @@ func (d *display) awaitValve() bool {
 
 // accept queues what arrived and does what the pacer makes of it.
 func (d *display) accept(b []byte) error {
-	now := time.Now()
-	d.mu.Lock()
-	for rest := b; len(rest) > 0; {
-		s := d.framer.Next(rest)
-		d.acceptSegment(s)
-		rest = rest[len(s.Bytes):]
-	}
-	widen := d.pace.BackendRead(now, len(b))
-	syncs := d.syncs
-	d.syncs = d.syncs[:0]
-	acks := 0
-	if len(syncs) == 0 {
-		acks = d.pace.AcksDue(now)
-	}
-	d.mu.Unlock()
+	widen, err := d.store(time.Now(), b)
 	wake(d.arrived)
 	d.widen(widen)
-	if err := d.answer(syncs); err != nil {
-		return err
-	}
-	return d.up.acks(acks)
+	return err
 }
 
-// acceptSegment queues one segment. A header is queued when it is complete, so
+// store returns the receive buffer to give the hypervisor's socket, or 0.
+func (d *display) store(now time.Time, b []byte) (widen int, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for rest := b; len(rest) > 0; {
+		s := d.framer.Next(rest)
+		if err := d.storeSegment(s); err != nil {
+			return 0, err
+		}
+		rest = rest[len(s.Bytes):]
+	}
+	d.bookAcks(now)
+	return d.pace.BackendRead(now, len(b)), nil
+}
+
+// storeSegment queues one segment. A header is queued when it is complete, so
 // that the queue holds nothing it cannot name.
-func (d *display) acceptSegment(s spiceproto.Segment) {
+func (d *display) storeSegment(s spiceproto.Segment) (err error) {
 	n := 0
 	switch {
 	case s.HeaderDone:
@@ -162,20 +176,23 @@ func (d *display) acceptSegment(s spiceproto.Segment) {
 	}
 	d.inBody = d.inBody && !s.End
 	if s.HeadDone {
-		d.arrivedHead()
+		err = d.arrivedHead()
 	}
 	if n > 0 {
 		d.pace.Stored(n, d.queue.memory)
 	}
+	return err
 }
 
-func (d *display) arrivedHead() {
-	m := describe(d.framer.Header(), d.framer.Head())
+func (d *display) arrivedHead() error {
+	h, head := d.framer.Header(), d.framer.Head()
+	m := describe(h, head)
 	d.pace.Arrived(m)
-	d.acks.fromServer(d.framer.Header(), d.framer.Head())
-	if m.Op == spiceproto.MsgSetAck && d.adaptive {
-		d.syncs = append(d.syncs, m.SetAck.Generation)
+	d.acks.fromServer(h, head)
+	if m.Op == spiceproto.MsgSetAck {
+		return d.bookSetAck(m.SetAck.Generation)
 	}
+	return nil
 }
 
 // describe tells the pacer what a message is. What cannot be parsed is still
@@ -195,24 +212,6 @@ func describe(h spiceproto.Header, head []byte) pacer.Message {
 		}
 	}
 	return m
-}
-
-// answer sends the ACK_SYNC for each SET_ACK, and the ACKs that are due by
-// then: the server may have spent its credits already.
-func (d *display) answer(generations []uint32) error {
-	for _, g := range generations {
-		if err := d.up.send(spiceproto.AckSync{Generation: g}.Append(nil)); err != nil {
-			return err
-		}
-		d.mu.Lock()
-		d.pace.Synced(g)
-		acks := d.pace.AcksDue(time.Now())
-		d.mu.Unlock()
-		if err := d.up.acks(acks); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // widen gives the hypervisor's socket a larger receive buffer, if n is not 0.

@@ -26,7 +26,6 @@ type displayWriter struct {
 	overhead int // per write, on the wire
 	segment  int // payload of a full segment, 0: unknown
 	timer    *time.Timer
-	ended    int // messages that end in the chunk taken last
 	chunk    [maxWrite]byte
 }
 
@@ -53,9 +52,7 @@ func (w *displayWriter) run() error {
 			return writeError("client", w.d.ch.client, err)
 		}
 		w.d.watch.wrote()
-		if err := w.sent(len(chunk)); err != nil {
-			return err
-		}
+		w.sent(len(chunk))
 	}
 }
 
@@ -75,25 +72,34 @@ func (w *displayWriter) next() []byte {
 			d.publish()
 			w.unlocked(func() { <-d.arrived })
 		case w.mayWrite():
-			var n int
-			n, w.ended = d.queue.take(w.chunk[:w.size()])
-			return w.chunk[:n]
+			return w.take()
 		case !fresh:
 			w.observe()
 			fresh = true
 		default:
 			wait := d.pace.Wait()
+			due := time.Now().Add(wait)
 			w.unlocked(func() { w.pause(wait) })
+			d.pace.Late(time.Since(due))
 			fresh = false
 		}
 	}
+}
+
+// take books the bytes before they are written: the client's answer to them may
+// come before the writer does anything else. The caller holds mu.
+func (w *displayWriter) take() []byte {
+	d := w.d
+	n, ended := d.queue.take(w.chunk[:w.size()])
+	d.pace.Sent(time.Now(), n, ended, d.queue.memory)
+	return w.chunk[:n]
 }
 
 // mayWrite tells whether the budget has room for a write worth making. When the
 // channel ends, what is left goes to the kernel as it is.
 func (w *displayWriter) mayWrite() bool {
 	d := w.d
-	if d.eof || d.ch.client.probe == nil {
+	if d.ending() || d.ch.client.probe == nil {
 		return true
 	}
 	return d.pace.Room() >= min(d.pace.Quantum(), d.queue.available)
@@ -138,20 +144,17 @@ func (w *displayWriter) pause(wait time.Duration) {
 	}
 }
 
-// sent books a chunk that was written, and does what follows from it.
-func (w *displayWriter) sent(n int) error {
+// sent does what follows from n bytes written.
+func (w *displayWriter) sent(n int) {
 	d := w.d
-	now := time.Now()
+	d.ch.stats.BytesToClient.Add(uint64(n))
 	d.mu.Lock()
-	d.pace.Sent(now, n, w.ended, d.queue.memory)
-	acks := d.pace.AcksDue(now)
+	d.bookAcks(time.Now())
 	open := d.pace.MayRead()
 	d.mu.Unlock()
-	d.ch.stats.BytesToClient.Add(uint64(n))
 	if open {
 		wake(d.opened)
 	}
-	return d.up.acks(acks)
 }
 
 // unlocked runs f without the lock.

@@ -478,7 +478,7 @@ type issued struct {
 }
 
 // issue makes a certificate for a host name, signed by ca or by itself.
-func issue(t *testing.T, ca *issued, name string) issued {
+func issue(t testing.TB, ca *issued, name string) issued {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -86,6 +87,16 @@ func (r *relaying) end(cause error) {
 	})
 }
 
+// ending tells that the end has begun.
+func (r *relaying) ending() bool {
+	select {
+	case <-r.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 // direction runs one direction and ends the channel with it.
 func (r *relaying) direction(wg *sync.WaitGroup, f func() error) {
 	wg.Go(func() { r.end(f()) })
@@ -107,14 +118,21 @@ func (r *relaying) close() {
 type halfCloser interface{ CloseWrite() error }
 
 func lingerClose(l leg, deadline time.Time) {
+	under := l.conn
+	if c, ok := l.conn.(*tls.Conn); ok {
+		under = c.NetConn()
+	}
+	// A deadline would not do: a tls.Conn gives close_notify one of its own.
+	cut := time.AfterFunc(time.Until(deadline), func() { under.Close() })
+	defer cut.Stop()
 	defer l.conn.Close()
-	l.conn.SetDeadline(deadline)
+	l.conn.SetReadDeadline(time.Time{})
 	c, ok := l.conn.(halfCloser)
 	if !ok || c.CloseWrite() != nil {
 		return
 	}
-	if s, ok := l.sock.(halfCloser); ok && l.tls {
-		s.CloseWrite()
+	if c, ok := under.(halfCloser); ok && l.tls {
+		c.CloseWrite()
 	}
 	io.Copy(io.Discard, l.conn)
 }

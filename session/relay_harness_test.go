@@ -40,7 +40,8 @@ type relayed struct {
 	// probes counts looks at the client's socket.
 	probes *int
 	cancel context.CancelCauseFunc
-	ended  chan error
+	ended  chan struct{} // closed when err is set
+	err    error
 }
 
 // relayOptions describes a relayed; the zero value is a passthrough display
@@ -54,7 +55,7 @@ type relayOptions struct {
 	clientTLS, serverTLS bool
 	pacing               func(*Pacing)
 	onSession            func(uint32)
-	// mss is what the client's socket shows, 1448 if 0.
+	// mss is what the client's socket shows: 1448 if 0, unknown if negative.
 	mss int
 }
 
@@ -64,7 +65,7 @@ func startRelay(t *testing.T, o relayOptions) *relayed {
 		o.kind = spiceproto.ChannelDisplay
 	}
 	core, logs := observer.New(zap.DebugLevel)
-	r := &relayed{t: t, stats: new(Stats), logs: logs, probes: new(int), ended: make(chan error, 1)}
+	r := &relayed{t: t, stats: new(Stats), logs: logs, probes: new(int), ended: make(chan struct{})}
 	link, near, far := spicetest.NewLink(o.clientLink)
 	r.link = link
 	client := simulatedLeg(near, o.mss, r.probes)
@@ -80,11 +81,15 @@ func startRelay(t *testing.T, o relayOptions) *relayed {
 	ch := &channel{kind: o.kind, mode: o.mode, client: client, server: server, log: zap.New(core), stats: r.stats}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	r.cancel = cancel
-	go func() { r.ended <- relay(ctx, ch, cfg) }()
+	go func() {
+		defer close(r.ended)
+		r.err = relay(ctx, ch, cfg)
+	}()
 	t.Cleanup(func() {
 		cancel(nil)
 		r.client.Close()
 		r.hypervisor.Close()
+		<-r.ended
 	})
 	return r
 }
@@ -103,7 +108,7 @@ func simulatedLeg(c *spicetest.LinkConn, mss int, probes *int) leg {
 		i := c.Info()
 		return pacer.LinkSample{
 			Acked: i.BytesAcked, Outstanding: i.SendQueue, NotSent: i.NotSent,
-			RTT: i.RTT, MinRTT: i.MinRTT, MSS: mss,
+			RTT: i.RTT, MinRTT: i.MinRTT, MSS: max(mss, 0),
 		}, nil
 	}}
 }
@@ -122,11 +127,11 @@ func secured(t *testing.T, l *leg, far *spicetest.LinkConn, encrypt bool) *farEn
 	own := issue(t, nil, "peer")
 	near := tls.Server(l.conn, &tls.Config{Certificates: []tls.Certificate{own.pair}})
 	peer := tls.Client(tearing{far}, &tls.Config{RootCAs: own.pool, ServerName: "peer"})
-	go near.Handshake()
-	if err := peer.Handshake(); err != nil {
+	accepted := make(chan error, 1)
+	go func() { accepted <- near.Handshake() }()
+	if err := errors.Join(peer.Handshake(), <-accepted); err != nil {
 		t.Fatal(err)
 	}
-	synctest.Wait()
 	l.conn, l.tls = near, true
 	return &farEnd{Conn: peer, t: t}
 }
@@ -193,26 +198,16 @@ func (e *farEnd) wantNothing(d time.Duration) {
 	e.SetReadDeadline(time.Time{})
 }
 
-// message reads one message.
-func (e *farEnd) message() (spiceproto.Header, []byte) {
-	e.t.Helper()
-	var raw [spiceproto.MiniHeaderSize]byte
-	if _, err := io.ReadFull(e, raw[:]); err != nil {
-		e.t.Fatalf("read a header: %v", err)
+// readMessage reads one message, header and body.
+func readMessage(from io.Reader) ([]byte, error) {
+	m := make([]byte, spiceproto.MiniHeaderSize)
+	if _, err := io.ReadFull(from, m); err != nil {
+		return nil, err
 	}
-	h, _ := spiceproto.ParseHeader(raw[:])
-	body := make([]byte, h.Size)
-	if _, err := io.ReadFull(e, body); err != nil {
-		e.t.Fatalf("read the body of message %d: %v", h.Type, err)
-	}
-	return h, body
-}
-
-// wantMessage reads one message and compares it with an encoded one.
-func (e *farEnd) wantMessage(want []byte) {
-	e.t.Helper()
-	h, body := e.message()
-	wantBytes(e.t, append(h.Append(nil), body...), want)
+	h, _ := spiceproto.ParseHeader(m)
+	m = append(m, make([]byte, h.Size)...)
+	_, err := io.ReadFull(from, m[spiceproto.MiniHeaderSize:])
+	return m, err
 }
 
 func wantBytes(t *testing.T, got, want []byte) {
@@ -230,8 +225,8 @@ func wantBytes(t *testing.T, got, want []byte) {
 
 // result waits for the end of the relay.
 func (r *relayed) result() error {
-	r.t.Helper()
-	return <-r.ended
+	<-r.ended
+	return r.err
 }
 
 // wantEnd waits for the end of the relay, which must come to want.
@@ -247,8 +242,8 @@ func (r *relayed) wantRunning() {
 	r.t.Helper()
 	synctest.Wait()
 	select {
-	case err := <-r.ended:
-		r.t.Fatalf("relay ended with %v", err)
+	case <-r.ended:
+		r.t.Fatalf("relay ended with %v", r.err)
 	default:
 	}
 }
@@ -262,14 +257,12 @@ func opaque(op uint16, n int) []byte {
 	return b
 }
 
-// since returns the bubble's time since start.
-func since(start time.Time) time.Duration { return time.Since(start) }
-
-// skipUnderRace skips a test that counts allocations: the race detector makes
-// sync.Pool drop things at random.
+// skipUnderRace skips tests that count allocations, since the race detector
+// makes sync.Pool drop things at random, and long runs of which others are a
+// short form.
 func skipUnderRace(t *testing.T) {
 	t.Helper()
 	if raceEnabled {
-		t.Skip("pools are not kept under the race detector")
+		t.Skip("not under the race detector")
 	}
 }

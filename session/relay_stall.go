@@ -87,8 +87,16 @@ func (w *stallWatch) check() {
 }
 
 // disarm stops watching until the next write. One that came after the sample
-// finds the watch disarmed and arms it again.
-func (w *stallWatch) disarm() { w.armed.Store(false) }
+// found the watch armed still, so the socket is looked at once more; a later one
+// arms it.
+func (w *stallWatch) disarm() {
+	w.armed.Store(false)
+	s, err := w.client.probe()
+	if err == nil && s.Outstanding > 0 && w.armed.CompareAndSwap(false, true) {
+		w.since = time.Now()
+		w.schedule()
+	}
+}
 
 func (w *stallWatch) judge(s pacer.LinkSample, now time.Time) {
 	if s.Acked != w.acked {

@@ -114,7 +114,7 @@ func (b *bench) startGuest(ctx context.Context, n *link.Namespace, activity stri
 	options.Initrd, options.Accel = b.initrd, b.accel
 	return guest.Start(ctx, options, guest.QEMU{
 		SpiceAddr: "127.0.0.1", SpicePort: qemuPort, Ticket: ticket,
-		Log: log, Command: command(n),
+		Log: log, Command: lowPriority(command(n)),
 	})
 }
 
