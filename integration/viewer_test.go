@@ -2,6 +2,7 @@ package integration
 
 import (
 	"errors"
+	"os"
 	"syscall"
 	"testing"
 	"time"
@@ -53,7 +54,9 @@ func TestGuestReset(t *testing.T) {
 // Then the viewer stops again and dies while QEMU waits. A spice-server whose display
 // client disconnects in that moment may spin for ever, and the guest with it.
 func TestStoppedViewer(t *testing.T) {
-	s := newLab(t, "80:10", viewerPrograms...).startSession(4 * time.Second)
+	l := newLab(t, "80:10", viewerPrograms...)
+	l.limitClientBuffers()
+	s := l.startSession(4 * time.Second)
 	watch := watchPulse(t, s.guest)
 	s.wantHeld()
 	s.viewer.signal(syscall.SIGSTOP)
@@ -71,9 +74,23 @@ func TestStoppedViewer(t *testing.T) {
 		}
 		return nil
 	})
+	t.Logf("the viewer dies %v into QEMU's wait", watch.waiting().Round(time.Millisecond))
 	s.viewer.signal(syscall.SIGKILL)
 	s.wantLines(keydraw.ModeLine, s.lines(keydraw.ModeLine)+2)
 	watch.end(14 * time.Second)
 	s.viewer = s.viewer.startViewer(s.consoleFile())
 	s.wantPicture("another viewer")
+}
+
+// limitClientBuffers makes the client's kernel take little more than the link holds,
+// so that a viewer that does not read stops the link soon.
+func (l *lab) limitClientBuffers() {
+	l.t.Helper()
+	const rmem = "4096 131072 262144" // least, initial and most bytes, tcp(7)
+	err := l.link.Client().Do(func() error {
+		return os.WriteFile("/proc/sys/net/ipv4/tcp_rmem", []byte(rmem), 0)
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
 }

@@ -17,6 +17,9 @@ const (
 	sweepMargin = 4
 	// unknownLow is the refill mark while the link's rate is unknown, bytes.
 	unknownLow = 32 << 10
+	// longestShut is how long the valve stays shut at a time: on links that
+	// take longer for a sweep, one message passes now and then.
+	longestShut = 4 * time.Second
 	// releaseAfter is how long a client may acknowledge nothing before the
 	// server is no longer held: a guest operation may be waiting for it, and
 	// spice-server disconnects after 30 s (flow-control facts, section 5).
@@ -69,8 +72,10 @@ type Channel struct {
 	memory  int     // bytes of memory these take
 	average float64 // size of the server's messages, in bytes
 	valve   valve
-	blocked bool   // bytes wait, and the last sample left no room for them
-	acks    uint64 // the client's own, in this generation
+	shutAt  time.Time // when valveSweep was set, at the next Sent; zero: not yet
+	passing bool      // one message may pass the shut valve
+	blocked bool      // bytes wait, and the last sample left no room for them
+	acks    uint64    // the client's own, in this generation
 	hold    hold
 
 	progress progress
@@ -109,6 +114,7 @@ func NewChannel(cfg Config) *Channel {
 
 // Arrived books a message from the server whose header and head are known.
 func (c *Channel) Arrived(m Message) {
+	c.passing = false
 	c.average += (float64(m.Size) - c.average) * averageWeight
 	switch {
 	case m.Op == spiceproto.MsgSetAck:
@@ -168,6 +174,7 @@ func (c *Channel) Sent(now time.Time, n, messages, memory int) {
 		c.expectAck(now)
 	}
 	c.reopen()
+	c.pass(now)
 }
 
 // expectAck notes when the client's next ACK is due, if the message just
@@ -181,8 +188,25 @@ func (c *Channel) expectAck(now time.Time) {
 }
 
 func (c *Channel) shut(v valve) {
+	if v == valveSweep && c.valve&valveSweep == 0 {
+		c.shutAt = time.Time{}
+	}
 	c.valve |= v
 	c.backend.Held()
+}
+
+// pass lets the message that is half sent come through a valve that has been
+// shut for long. While the server is blocked in it, some guest operations wait
+// (a mode change), and after 15 s the server disconnects the display
+// (flow-control facts, section 5).
+func (c *Channel) pass(now time.Time) {
+	switch {
+	case c.valve&valveSweep == 0:
+	case c.shutAt.IsZero():
+		c.shutAt = now
+	case now.Sub(c.shutAt) >= longestShut:
+		c.shutAt, c.passing = now, true
+	}
 }
 
 // reopen opens the read valve once the queue has drained: at the low mark after
@@ -209,7 +233,9 @@ func (c *Channel) low() int {
 
 // MayRead tells whether the hypervisor's bytes may be read now. After false the
 // answer changes only with Sent or Observe.
-func (c *Channel) MayRead() bool { return c.valve == 0 }
+func (c *Channel) MayRead() bool {
+	return c.valve == 0 || c.valve == valveSweep && c.passing
+}
 
 // Room returns how many bytes may go to the client, going by the last sample.
 func (c *Channel) Room() int { return c.link.Room() }

@@ -271,6 +271,28 @@ func TestChannelFullLinkLetsSweepsEnd(t *testing.T) {
 	}
 }
 
+// On a link that takes long for a sweep the half-sent message comes through.
+func TestChannelLongShutLetsAMessagePass(t *testing.T) {
+	r := newRig(t, pacer.Adaptive, nil)
+	r.surface(1280, 800)
+	r.columns(0, sweepWidth, largeColumn)
+	r.saturate()
+	r.columns(0, 1, largeColumn)
+	r.wantOpen(false, "after a whole sweep")
+	r.send(1, 0)
+	r.advance(4*time.Second - 1)
+	r.send(1, 0)
+	r.wantOpen(false, "not for long")
+	r.advance(1)
+	r.send(1, 0)
+	r.wantOpen(true, "for long")
+	r.columns(1, 2, largeColumn)
+	r.wantOpen(false, "the next message has begun")
+	r.advance(4*time.Second - 1)
+	r.send(1, 0)
+	r.wantOpen(false, "not for long again")
+}
+
 func TestChannelSweepShutsTheValve(t *testing.T) {
 	r := newRig(t, pacer.Adaptive, nil)
 	r.surface(1280, 800)

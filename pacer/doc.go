@@ -5,13 +5,14 @@
 //
 // One Channel belongs to one display channel:
 //
-//	ch := pacer.NewChannel(pacer.Config{Mode: pacer.Adaptive, QueueTarget: 10 * time.Millisecond})
-//	ch.Arrived(now, pacer.Message{Size: n, Box: box, Drawing: true})
+//	ch := pacer.NewChannel(pacer.Config{Mode: pacer.Adaptive, QueueTarget: 10 * time.Millisecond, QueueBytes: 4 << 20, Sweeps: true})
+//	ch.Arrived(pacer.Message{Op: op, Size: size, Draw: true, Box: box}) // a head is known
+//	ch.Stored(n, memory)                                               // bytes were queued
 //	for range ch.AcksDue(now) { /* write one ACK to the server */ }
 //	if !ch.MayRead() { /* leave the hypervisor's bytes where they are */ }
-//	n := ch.Allowance()          // bytes that may go to the client now
-//	ch.Written(n)
-//	ch.Observe(now, sample)      // what the client's socket says
+//	if ch.Room() < ch.Quantum() { /* look again after ch.Wait() */ }
+//	ch.Sent(now, n, messages, memory)                                  // bytes went to the client
+//	ch.Observe(now, sample)                                            // what the client's socket says
 //
 // Three small parts stand behind it: Ledger keeps the ACK books that must
 // never be wrong, Link learns the client's link, and Sweep finds the moments

@@ -55,7 +55,12 @@ func (p *processing) answered() {
 	p.overflow = false
 }
 
-// slow tells whether the client's oldest missing ACK is overdue.
+// slow tells whether the client's oldest missing ACK is overdue. One overdue for
+// long is not waited for any more: a guest operation may be waiting with it.
 func (p *processing) slow(now time.Time) bool {
-	return p.overflow || p.size > 0 && now.Sub(p.expected[p.first]) > processingSlack
+	if p.size == 0 {
+		return false
+	}
+	overdue := now.Sub(p.expected[p.first])
+	return overdue < releaseAfter && (p.overflow || overdue > processingSlack)
 }

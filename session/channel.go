@@ -20,6 +20,8 @@ type leg struct {
 	// tls tells that conn encrypts, so that bytes on the wire are more than
 	// bytes written.
 	tls bool
+	// records joins the writes of a tls.Conn towards a client; nil on others.
+	records *recordBuffer
 	// probe samples the socket; nil where there is no TCP_INFO (unix sockets).
 	probe func() (pacer.LinkSample, error)
 	// rtt is the round trip measured while connecting, 0 if unknown.

@@ -104,7 +104,7 @@ func (s *Server) establish(ctx context.Context, c *client, secure bool) (*channe
 func (s *Server) startTLS(ctx context.Context, c *client) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeouts.TLSAccept)
 	defer cancel()
-	conn := tls.Server(c.sock, s.clientTLS)
+	conn := tls.Server(&recordBuffer{Conn: c.sock}, s.clientTLS)
 	if err := conn.HandshakeContext(ctx); err != nil {
 		return inTime(err, "TLS handshake", s.cfg.Timeouts.TLSAccept)
 	}

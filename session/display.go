@@ -47,6 +47,7 @@ func (r *relaying) runDisplay() {
 		arrived:  make(chan struct{}, 1),
 		opened:   make(chan struct{}, 1),
 	}
+	r.fromServer = &d.framer
 	d.up.d, d.uplink = d, newUplink(d)
 	d.writer.init(d)
 	defer d.finish()

@@ -323,7 +323,11 @@ func TestHypervisorThatDoesNotRead(t *testing.T) {
 				upstream := opaque(250, n-spiceproto.MiniHeaderSize)
 				go r.client.Write(upstream)
 				synctest.Wait()
-				down := slices.Concat(spiceproto.SetAck{Generation: 1, Window: 20}.Append(nil), slices.Concat(slices.Repeat([][]byte{opaque(250, 1000)}, 200)...))
+				var down []byte
+				for generation := range uint32(3) {
+					down = spiceproto.SetAck{Generation: generation + 1, Window: 20}.Append(down)
+					down = append(down, slices.Concat(slices.Repeat([][]byte{opaque(250, 1000)}, 100)...)...)
+				}
 				go r.hypervisor.Write(down)
 				r.client.want(down)
 				r.hypervisor.want(upstream)

@@ -23,6 +23,7 @@ const (
 // displayWriter moves the queue to the client within the byte budget.
 type displayWriter struct {
 	d        *display
+	out      messageWriter
 	overhead int // per write, on the wire
 	segment  int // payload of a full segment, 0: unknown
 	timer    *time.Timer
@@ -30,7 +31,7 @@ type displayWriter struct {
 }
 
 func (w *displayWriter) init(d *display) {
-	w.d = d
+	w.d, w.out.to = d, d.ch.client
 	if c, ok := d.ch.client.conn.(*tls.Conn); ok {
 		w.overhead = recordOverhead13
 		if c.ConnectionState().Version < tls.VersionTLS13 {
@@ -48,7 +49,7 @@ func (w *displayWriter) run() error {
 		if chunk == nil {
 			return errEnded
 		}
-		if _, err := w.d.ch.client.conn.Write(chunk); err != nil {
+		if err := w.out.write(chunk); err != nil {
 			return writeError("client", w.d.ch.client, err)
 		}
 		w.d.watch.wrote()
@@ -99,7 +100,7 @@ func (w *displayWriter) take() []byte {
 // channel ends, what is left goes to the kernel as it is.
 func (w *displayWriter) mayWrite() bool {
 	d := w.d
-	if d.ending() || d.ch.client.probe == nil {
+	if d.eof || d.ch.client.probe == nil {
 		return true
 	}
 	return d.pace.Room() >= min(d.pace.Quantum(), d.queue.available)

@@ -13,9 +13,12 @@ import (
 // newLeg describes a connection whose SPICE bytes pass through conn: sock, or
 // TLS over it. The socket has been in use, so that it knows a round trip.
 func newLeg(sock, conn net.Conn) leg {
-	_, encrypted := conn.(*tls.Conn)
 	raw, _ := sock.(syscall.Conn)
-	l := leg{conn: conn, sock: raw, tls: encrypted}
+	l := leg{conn: conn, sock: raw}
+	if c, ok := conn.(*tls.Conn); ok {
+		l.tls = true
+		l.records, _ = c.NetConn().(*recordBuffer)
+	}
 	l.setReceiveBuffer = func(bytes int) error { return sockopt.SetReceiveBuffer(raw, bytes) }
 	tcp, ok := sock.(*net.TCPConn)
 	if !ok {

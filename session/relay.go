@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"time"
 
@@ -66,6 +67,8 @@ type relaying struct {
 	cfg   relayConfig
 	watch *stallWatch
 	acks  *ackWatch // nil on channels without ACKs
+	// fromServer is how far the hypervisor's messages have been read.
+	fromServer *spiceproto.Framer
 
 	once     sync.Once
 	ended    chan struct{} // closed when cause is set
@@ -87,16 +90,6 @@ func (r *relaying) end(cause error) {
 	})
 }
 
-// ending tells that the end has begun.
-func (r *relaying) ending() bool {
-	select {
-	case <-r.ended:
-		return true
-	default:
-		return false
-	}
-}
-
 // direction runs one direction and ends the channel with it.
 func (r *relaying) direction(wg *sync.WaitGroup, f func() error) {
 	wg.Go(func() { r.end(f()) })
@@ -107,10 +100,51 @@ func (r *relaying) direction(wg *sync.WaitGroup, f func() error) {
 // connection and may destroy what is on its way, so these are read first.
 func (r *relaying) close() {
 	var wg sync.WaitGroup
-	for _, l := range [...]leg{r.ch.client, r.ch.server} {
-		wg.Go(func() { lingerClose(l, r.deadline) })
-	}
+	wg.Go(func() { lingerClose(r.ch.client, r.deadline) })
+	wg.Go(func() {
+		r.settle()
+		lingerClose(r.ch.server, r.deadline)
+	})
 	wg.Wait()
+}
+
+const (
+	// settleQuiet is how long a hypervisor must send nothing, between messages,
+	// to count as waiting for an ACK or idle.
+	settleQuiet = 250 * time.Millisecond
+	// settleMargin is left of the flush time for the close itself.
+	settleMargin = 250 * time.Millisecond
+)
+
+// settle reads on, without acknowledging anything, until the hypervisor has no
+// message under way. A guest that changes its mode waits for that message, and
+// spice-server 0.15.1 does not survive the end of a display connection within
+// this wait (display-channel.cpp, destroy_surface_wait): QEMU hangs for good.
+func (r *relaying) settle() {
+	if r.acks == nil || r.fromServer == nil {
+		return
+	}
+	conn, end := r.ch.server.conn, r.deadline.Add(-settleMargin)
+	buf := busyBuffers.Get().(*[busyBuffer]byte)
+	defer busyBuffers.Put(buf)
+	for now := time.Now(); now.Before(end); now = time.Now() {
+		conn.SetReadDeadline(earlier(now.Add(settleQuiet), end))
+		n, err := conn.Read(buf[:])
+		for rest := buf[:n]; len(rest) > 0; {
+			rest = rest[len(r.fromServer.Next(rest).Bytes):]
+		}
+		quiet := errors.Is(err, os.ErrDeadlineExceeded)
+		if err != nil && (!quiet || !r.fromServer.InMessage()) {
+			return
+		}
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 // halfCloser is a connection that can end its sending side alone. A tls.Conn

@@ -58,11 +58,9 @@ func (b *readBuffer) release() {
 // pipe is one direction of a channel without pacing: bytes go on as they come,
 // cut-through; messages are only looked at.
 type pipe struct {
-	from, to         leg
+	from             leg
+	to               messageWriter
 	fromName, toName string
-	framer           spiceproto.Framer
-	// message is called for each message once its head is known; may be nil.
-	message func(h spiceproto.Header, head []byte)
 	// wrote is called after each write; may be nil.
 	wrote func()
 	bytes *atomic.Uint64
@@ -72,13 +70,16 @@ type pipe struct {
 // runPipes relays both directions until one ends.
 func (r *relaying) runPipes() {
 	toClient := &pipe{
-		from: r.ch.server, to: r.ch.client, fromName: "hypervisor", toName: "client",
-		message: r.observer(), wrote: r.watch.wrote, bytes: &r.ch.stats.BytesToClient,
+		from: r.ch.server, fromName: "hypervisor", toName: "client",
+		to:    messageWriter{to: r.ch.client, message: r.observer()},
+		wrote: r.watch.wrote, bytes: &r.ch.stats.BytesToClient,
 	}
 	toServer := &pipe{
-		from: r.ch.client, to: r.ch.server, fromName: "client", toName: "hypervisor",
-		message: r.clientObserver(), bytes: &r.ch.stats.BytesToServer,
+		from: r.ch.client, fromName: "client", toName: "hypervisor",
+		to:    messageWriter{to: r.ch.server, message: r.clientObserver()},
+		bytes: &r.ch.stats.BytesToServer,
 	}
+	r.fromServer = &toClient.to.framer
 	var wg sync.WaitGroup
 	r.direction(&wg, toClient.run)
 	r.direction(&wg, toServer.run)
@@ -130,25 +131,12 @@ func (p *pipe) run() error {
 }
 
 func (p *pipe) forward(b []byte) error {
-	if p.message != nil {
-		p.look(b)
-	}
-	if _, err := p.to.conn.Write(b); err != nil {
-		return writeError(p.toName, p.to, err)
+	if err := p.to.write(b); err != nil {
+		return writeError(p.toName, p.to.to, err)
 	}
 	p.bytes.Add(uint64(len(b)))
 	if p.wrote != nil {
 		p.wrote()
 	}
 	return nil
-}
-
-func (p *pipe) look(b []byte) {
-	for len(b) > 0 {
-		s := p.framer.Next(b)
-		if s.HeadDone {
-			p.message(p.framer.Header(), p.framer.Head())
-		}
-		b = b[len(s.Bytes):]
-	}
 }

@@ -191,6 +191,25 @@ func TestRecovery(t *testing.T) {
 	}
 }
 
+// A client that is gone holds the server no longer than ten seconds: a guest
+// operation may be waiting for it.
+func TestDeadClientHoldsNoServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := cell{link: path(80, 10), window: 20, columns: busy()}
+		r := c.start(t, pacer.Adaptive)
+		r.Advance(5 * time.Second)
+		outage := c.link
+		outage.Down = true
+		r.Link.Change(outage)
+		r.Advance(9 * time.Second)
+		held := begunBy(r.Server)
+		r.Advance(6 * time.Second)
+		if now := begunBy(r.Server); now < held+200 {
+			t.Errorf("server has sent %d messages after 9 s of outage, %d after 15 s", held, now)
+		}
+	})
+}
+
 // On a link that became thinner the queue follows: the picture is not older than
 // passthrough's, and answers sooner.
 func TestThinnerLink(t *testing.T) {
