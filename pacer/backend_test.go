@@ -141,3 +141,28 @@ func TestBackendOnlyGrows(t *testing.T) {
 		}
 	})
 }
+
+// Messages so large that each blocks the server get a larger buffer, up to a
+// point.
+func TestBackendLargeMessages(t *testing.T) {
+	for _, c := range []struct {
+		average float64
+		want    int
+	}{
+		{2_500, 4096},
+		{27_000, 4096},
+		{28_000, 8192},
+		{44_000, 8192},
+		{60_000, 16 << 10},
+		{1e6, 16 << 10},
+	} {
+		b := newBackend()
+		for range 5 {
+			b.Messages(c.average)
+			b.Read(epoch, 1)
+		}
+		if b.Buffer != c.want {
+			t.Errorf("messages of %v bytes: buffer %d, want %d", c.average, b.Buffer, c.want)
+		}
+	}
+}

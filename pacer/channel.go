@@ -17,6 +17,11 @@ const (
 	sweepMargin = 4
 	// unknownLow is the refill mark while the link's rate is unknown, bytes.
 	unknownLow = 32 << 10
+	// recoverySweeps is how many sweeps show the starvation of those before a
+	// widening.
+	recoverySweeps = 3
+	// starvedWithin is within how many sweeps two must have been starved.
+	starvedWithin = 8
 	// longestShut is how long the valve stays shut at a time: on links that
 	// take longer for a sweep, one message passes now and then.
 	longestShut = 4 * time.Second
@@ -80,6 +85,11 @@ type Channel struct {
 
 	progress progress
 	sweeps   uint64
+	// widenable is the sweep from which on starvation widens the backend again:
+	// the first ones after it was widened show what came before.
+	widenable uint64
+	starvedAt uint64 // the sweep that last looked starved
+	ahead     bool   // the valve was shut for the end of the sweep under way
 }
 
 // valve is why the read valve is shut; 0: it is open.
@@ -124,10 +134,30 @@ func (c *Channel) Arrived(m Message) {
 		return
 	case m.Op == spiceproto.MsgDisplaySurfaceCreate && m.Surface == 0:
 		c.sweep.Resize(m.Width, m.Height)
-	case m.Draw && m.Surface == 0 && c.sweep.Draw(m.Box, int(m.Size)):
-		c.sweepEnded()
+	case m.Draw && m.Surface == 0:
+		c.draw(m)
 	}
 	c.ledger.Received()
+}
+
+func (c *Channel) draw(m Message) {
+	if c.sweep.Draw(m.Box, int(m.Size)) {
+		c.sweepEnded()
+		return
+	}
+	if c.cfg.Mode == Adaptive && c.cfg.Sweeps && !c.ahead && c.tailHidden(int(m.Size)) && c.mayHold() {
+		c.shut(valveSweep)
+		c.ahead = true
+	}
+}
+
+// tailHidden tells that the rest of the sweep, the body of the draw under way
+// included, fits into the hypervisor's sockets. If the valve shuts then, they
+// hold the end of this sweep and not the first columns of the next, which
+// would come once more when it opens.
+func (c *Channel) tailHidden(size int) bool {
+	tail, known := c.sweep.Tail()
+	return known && tail+size <= c.backend.Holds()
 }
 
 func (c *Channel) sweepEnded() {
@@ -135,12 +165,23 @@ func (c *Channel) sweepEnded() {
 	if c.cfg.Mode != Adaptive || !c.cfg.Sweeps {
 		return
 	}
-	if c.sweep.Starved() {
-		c.backend.Starved()
-	}
-	if c.mayHold() {
+	c.noteStarvation()
+	if c.mayHold() && !c.ahead {
 		c.shut(valveSweep)
 	}
+	c.ahead = false
+}
+
+// noteStarvation widens the backend if sweeps are cut short again and again. A
+// single one is no reason: the server or the proxy was late for once.
+func (c *Channel) noteStarvation() {
+	if !c.sweep.Starved() || c.sweeps < c.widenable {
+		return
+	}
+	if c.starvedAt > 0 && c.sweeps-c.starvedAt <= starvedWithin {
+		c.backend.Starved()
+	}
+	c.starvedAt = c.sweeps
 }
 
 // mayHold tells that the client's link has more than enough to carry. A queue
@@ -280,7 +321,16 @@ func (c *Channel) stalled(now time.Time) bool {
 
 // BackendRead books n bytes read from the hypervisor and returns the receive
 // buffer to set on that leg now, or 0.
-func (c *Channel) BackendRead(now time.Time, n int) int { return c.backend.Read(now, n) }
+func (c *Channel) BackendRead(now time.Time, n int) int {
+	if c.cfg.Mode == Adaptive && c.cfg.Sweeps {
+		c.backend.Messages(c.average)
+	}
+	widened := c.backend.Read(now, n)
+	if widened > 0 {
+		c.widenable = c.sweeps + recoverySweeps
+	}
+	return widened
+}
 
 // Synced books an ACK_SYNC written to the server.
 func (c *Channel) Synced(generation uint32) { c.ledger.Synced(generation) }

@@ -616,18 +616,45 @@ func TestChannelWidensAStarvedBackend(t *testing.T) {
 		for range 5 {
 			r.columns(0, 16, 100)
 		}
-		for range 4 {
-			r.columns(0, 8, 100)
+		starve := func() {
+			for range 4 {
+				r.columns(0, 8, 100)
+			}
+			r.columns(8, 16, 100)
+			r.columns(0, 1, 100)
 		}
-		r.columns(8, 16, 100)
+		starve()
 		if n := r.BackendRead(r.now, 1); n != 0 {
-			t.Errorf("%v: widened to %d before the starved columns' sweep is over", c.mode, n)
+			t.Errorf("%v: widened to %d for a single starved sweep", c.mode, n)
 		}
-		r.columns(0, 1, 100)
+		starve()
 		if n := r.BackendRead(r.now, 1); n != c.want {
 			t.Errorf("%v, sweeps %t: widened to %d, want %d", c.mode, c.sweeps, n, c.want)
 		}
 	}
+}
+
+// If the end of a sweep fits into the hypervisor's sockets, it stays there, and
+// what comes next is not held a second time.
+func TestChannelLeavesTheEndOfASweepInTheSocket(t *testing.T) {
+	r := newRig(t, pacer.Adaptive, func(c *pacer.Config) { c.BackendBuffer, c.BackendMost = 4096, 4096 })
+	r.surface(1280, 800)
+	for range 3 {
+		r.columns(0, sweepWidth, largeColumn)
+	}
+	r.saturate()
+	r.columns(0, 1, largeColumn)
+	r.wantOpen(false, "a sweep has ended")
+	r.drainToLow()
+	// 6 × 4096 bytes hold two columns of 10 kB, one of them under way.
+	r.columns(1, sweepWidth-2, largeColumn)
+	r.wantOpen(true, "three columns to come")
+	r.columns(sweepWidth-2, sweepWidth-1, largeColumn)
+	r.wantOpen(false, "two columns to come")
+	r.drainToLow()
+	r.columns(sweepWidth-1, sweepWidth, largeColumn)
+	r.columns(0, 1, largeColumn)
+	r.wantOpen(true, "the next sweep has begun")
 }
 
 // The hypervisor leg is not the limit while a valve is shut or the client's

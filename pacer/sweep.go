@@ -47,7 +47,16 @@ type Sweep struct {
 // extent is how much a sweep holds.
 type extent struct {
 	draws int
+	tiles int // of all draws together
 	bytes int
+}
+
+// perTile is the average size of a tile's update in bytes.
+func (e extent) perTile() int {
+	if e.tiles == 0 {
+		return 0
+	}
+	return e.bytes / e.tiles
 }
 
 // tile is one region's history.
@@ -101,6 +110,7 @@ func (s *Sweep) Draw(box spiceproto.Rect, size int) (ended bool) {
 		s.Next()
 	}
 	s.now.draws++
+	s.now.tiles += (right - left) * (bottom - top)
 	s.now.bytes += size
 	s.mark(left, top, right, bottom)
 	return ended
@@ -113,6 +123,16 @@ func (s *Sweep) Starved() bool { return s.starved }
 // Missing returns how many more draws the sweep under way will take, if it is
 // like the one before.
 func (s *Sweep) Missing() int { return max(s.before.draws-s.now.draws, 0) }
+
+// Tail returns how many bytes of the sweep are still to come after the draws
+// booked; false while that cannot be told. Small draws may come first, so of
+// the averages of this sweep and of the last the larger counts.
+func (s *Sweep) Tail() (int, bool) {
+	if s.expected == 0 || s.before.tiles == 0 {
+		return 0, false
+	}
+	return max(s.now.perTile(), s.before.perTile()) * (s.expected - s.seen), true
+}
 
 // Bytes returns the size of the last whole sweep.
 func (s *Sweep) Bytes() int { return s.before.bytes }
