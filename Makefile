@@ -6,7 +6,7 @@
 
 BIN := bin
 DEMO := $(BIN)/demo
-GUEST_PACKAGES := qemu-system-x86 linux-image-amd64 iproute2 procps util-linux
+GUEST_PACKAGES := qemu-system-x86 linux-image-amd64 xz-utils iproute2 procps util-linux
 TEST_PACKAGES := $(GUEST_PACKAGES) spice-client-gtk virt-viewer xvfb xauth xdotool \
 	x11-apps imagemagick openssl haproxy
 
@@ -44,10 +44,17 @@ integration:
 test-long: packages
 	SPICEPACER_LONG=1 go test -count=1 -timeout 60m -v ./integration
 
-# The figures of docs/measurements.md. Takes about an hour and wants the machine
-# to itself.
+# The figures of docs/measurements.md. Takes about an hour and a half and wants
+# the machine to itself.
+AB := $(BIN)/spicebench ab --proxy $(BIN)/kerbside-proxy --presses 20 --repeats 2
+RAW := raw={pacing: {mode: adaptive, raw_valve: true}}
 bench: packages build
-	$(BIN)/spicebench ab --proxy $(BIN)/kerbside-proxy --out $(BIN)/bench
+	$(AB) --cells 80:10/heavy --interval 80:10=2500ms --proxy-arm '$(RAW)' \
+		--arms passthrough,passthrough2,withhold,adaptive,raw --out $(BIN)/bench/heavy
+	$(AB) --cells 80:50/heavy,20:50/heavy,150:2/heavy,80:10/idle \
+		--arms passthrough,passthrough2,withhold,adaptive --out $(BIN)/bench/links
+	$(AB) --cells 150:50/large-busy,80:10/busy \
+		--arms passthrough,passthrough2,adaptive --out $(BIN)/bench/busy
 	$(BIN)/spicebench cost --proxy $(BIN)/kerbside-proxy --out $(BIN)/bench/cost.jsonl
 	go test -run '^$$' -bench . -benchmem ./spiceproto ./session
 
