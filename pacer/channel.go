@@ -11,7 +11,7 @@ const (
 	// (ui/console.c, GUI_REFRESH_INTERVAL_DEFAULT).
 	refresh = 30 * time.Millisecond
 	// averageWeight is the weight of a new message in the average size.
-	averageWeight = 1. / 32
+	averageWeight = 1. / 8
 	// sweepMargin is how many messages beside the regions' draws a sweep may
 	// hold: a key press, an invalidation.
 	sweepMargin = 4
@@ -184,11 +184,16 @@ func (c *Channel) noteStarvation() {
 	c.starvedAt = c.sweeps
 }
 
-// mayHold tells that the client's link has more than enough to carry. A queue
-// that only waits for the writer's next turn is none of the link's.
+// mayHold tells that more is queued than the client's link carries soon. A queue
+// that only waits for the writer's next turn is none of the link's, but while
+// nothing is known of the link every queue counts: on a thin one the first
+// seconds of an animation would take a minute to send.
 func (c *Channel) mayHold() bool {
-	return c.queued > c.low() && (c.blocked || c.link.Full())
+	return c.queued > c.low() && (c.limited() || c.link.Rate() == 0)
 }
+
+// limited tells that the client's link is the limit.
+func (c *Channel) limited() bool { return c.blocked || c.link.Full() }
 
 // Stored books n bytes put into the display queue, which now takes memory
 // bytes in all.
@@ -233,7 +238,9 @@ func (c *Channel) shut(v valve) {
 		c.shutAt = time.Time{}
 	}
 	c.valve |= v
-	c.backend.Held()
+	if v == valveBound || c.limited() {
+		c.backend.Held()
+	}
 }
 
 // pass lets the message that is half sent come through a valve that has been

@@ -577,24 +577,25 @@ func TestChannelSilenceIsNoStall(t *testing.T) {
 	}
 }
 
-// A queue that only waits for the writer's turn is no reason to hold the server.
+// A queue that only waits for the writer's turn is no reason to hold the server,
+// once the link is known.
 func TestChannelFreeLinkLeavesTheValveOpen(t *testing.T) {
 	r := newRig(t, pacer.Adaptive, nil)
 	r.surface(1280, 800)
 	r.columns(0, sweepWidth, largeColumn)
+	r.saturate()
+	r.send(r.queued, 1+sweepWidth)
+	r.Drained()
+	r.sample.Outstanding = 0
 	r.columns(0, 1, largeColumn)
-	r.wantOpen(true, "nothing observed yet")
 	r.acknowledged(0)
-	r.columns(1, sweepWidth+1, largeColumn)
-	r.columns(0, 1, largeColumn)
 	r.wantOpen(true, "room in the socket")
-	r.block()
-	r.send(largeColumn, 0)
-	r.columns(1, sweepWidth+1, largeColumn)
+	r.columns(1, sweepWidth, largeColumn)
 	r.columns(0, 1, largeColumn)
-	r.wantOpen(true, "there was room since")
-	r.block()
-	r.columns(1, sweepWidth+1, largeColumn)
+	r.wantOpen(true, "a sweep, with room in the socket")
+	r.sample.Outstanding = r.State().BudgetBytes
+	r.acknowledged(0)
+	r.columns(1, sweepWidth, largeColumn)
 	r.columns(0, 1, largeColumn)
 	r.wantOpen(false, "no room")
 }
