@@ -185,12 +185,8 @@ func (c *Channel) noteStarvation() {
 }
 
 // mayHold tells that more is queued than the client's link carries soon. A queue
-// that only waits for the writer's next turn is none of the link's, but while
-// nothing is known of the link every queue counts: on a thin one the first
-// seconds of an animation would take a minute to send.
-func (c *Channel) mayHold() bool {
-	return c.queued > c.low() && (c.limited() || c.link.Rate() == 0)
-}
+// that only waits for the writer's next turn is none of the link's.
+func (c *Channel) mayHold() bool { return c.queued > c.low() && c.limited() }
 
 // limited tells that the client's link is the limit.
 func (c *Channel) limited() bool { return c.blocked || c.link.Full() }
