@@ -20,6 +20,10 @@ const (
 	// recoverySweeps is how many sweeps show the starvation of those before a
 	// widening.
 	recoverySweeps = 3
+	// wholeSweeps is every which sweep is read until a region comes again: only
+	// so are regions found that the sweeps before did not reach and which are
+	// not waited for. It must not exceed Sweep's patience.
+	wholeSweeps = 4
 	// starvedWithin is within how many sweeps two must have been starved.
 	starvedWithin = 8
 	// longestShut is how long the valve stays shut at a time: on links that
@@ -145,7 +149,8 @@ func (c *Channel) draw(m Message) {
 		c.sweepEnded()
 		return
 	}
-	if c.cfg.Mode == Adaptive && c.cfg.Sweeps && !c.ahead && c.tailHidden(int(m.Size)) && c.mayHold() {
+	ahead := c.cfg.Mode == Adaptive && c.cfg.Sweeps && !c.ahead && c.sweeps%wholeSweeps != 0
+	if ahead && c.tailHidden(int(m.Size)) && c.mayHold() {
 		c.shut(valveSweep)
 		c.ahead = true
 	}
