@@ -171,10 +171,17 @@ func (c *Channel) sweepEnded() {
 		return
 	}
 	c.noteStarvation()
-	if c.mayHold() && !c.ahead {
+	if c.mayHold() && !c.tailOnly() {
 		c.shut(valveSweep)
 	}
 	c.ahead = false
+}
+
+// tailOnly tells that the valve was shut ahead of this sweep's end, and that no
+// more than the tail the sockets held came since it opened: what follows is the
+// sweep it opened for. More comes where regions begin to change.
+func (c *Channel) tailOnly() bool {
+	return c.ahead && c.queued <= c.low()+c.backend.Holds()
 }
 
 // noteStarvation widens the backend if sweeps are cut short again and again. A
@@ -190,8 +197,12 @@ func (c *Channel) noteStarvation() {
 }
 
 // mayHold tells that more is queued than the client's link carries soon. A queue
-// that only waits for the writer's next turn is none of the link's.
-func (c *Channel) mayHold() bool { return c.queued > c.low() && c.limited() }
+// that only waits for the writer's next turn is none of the link's, but while
+// nothing is known of the link every queue counts: on a thin one the first
+// seconds of an animation would take a minute to send.
+func (c *Channel) mayHold() bool {
+	return c.queued > c.low() && (c.limited() || c.link.Rate() == 0)
+}
 
 // limited tells that the client's link is the limit.
 func (c *Channel) limited() bool { return c.blocked || c.link.Full() }
