@@ -139,7 +139,7 @@ func TestFailures(t *testing.T) {
 		{"unknown key", func(s *settings) { s.extra = "pacing: {mod: adaptive}" }, nil, exitUsage, "pacing.mod: unknown key"},
 		{"wrong value", func(s *settings) { s.extra = "log: {level: loud}" }, nil, exitUsage, "log.level: "},
 		{"several mistakes", func(s *settings) { s.extra = "log: [1, 2]\npacing: {mode: 7, queue_bytes: x}" }, nil, exitUsage, ": "},
-		{"later version", func(s *settings) { s.extra = "pacing: {reorder: true}" }, nil, exitUsage, "pacing.reorder: "},
+		{"later version", func(s *settings) { s.extra = "pacing: {net_test: fast}" }, nil, exitUsage, "pacing.net_test: "},
 		{"no such file", nil, []string{"--config", "/no/such.yaml"}, exitUsage, "/no/such.yaml"},
 		{"secure port in use", func(s *settings) { s.secure = inUse.Port }, nil, exitFailed, inUse.String()},
 		{"insecure port in use", func(s *settings) { s.insecure = inUse.Port }, nil, exitFailed, inUse.String()},

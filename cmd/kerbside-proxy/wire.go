@@ -8,6 +8,7 @@ import (
 	"spicepacer/pacer"
 	"spicepacer/session"
 	"spicepacer/session/authz"
+	"spicepacer/spiceproto"
 )
 
 // sessionConfig translates the settings and loads the certificate.
@@ -37,6 +38,12 @@ func certificate(c config.Config) (tls.Certificate, error) {
 	return session.LoadCertificate(c.TLS.Cert, c.TLS.Key)
 }
 
+// compressions are the values of pacing.compression that ask for one; the others
+// leave the choice to the client, for ever or while the link is not the limit.
+var compressions = map[string]spiceproto.Compression{
+	"lz": spiceproto.CompressionLZ, "quic": spiceproto.CompressionQUIC, "lz4": spiceproto.CompressionLZ4,
+}
+
 func pacingConfig(p config.Pacing) (session.Pacing, error) {
 	mode, err := pacer.ParseMode(p.Mode)
 	return session.Pacing{
@@ -45,6 +52,9 @@ func pacingConfig(p config.Pacing) (session.Pacing, error) {
 		QueueBytes:         int(p.QueueBytes),
 		StallTimeout:       p.StallTimeout,
 		RawValve:           p.RawValve,
+		Reorder:            p.Reorder,
+		Compression:        compressions[p.Compression],
+		CompressionAuto:    p.Compression == "auto",
 		PassthroughPercent: p.PassthroughPercent,
 		Client: session.ClientOptions{
 			CongestionControl: p.Client.CongestionControl,
