@@ -19,7 +19,12 @@ const (
 	leastUrgentCredit = 64 << 10
 )
 
-// fairness tells the updates that go first from those that take turns.
+// fairness tells the updates that go first from those that take turns, and
+// whose turn it is.
+//
+// Turns go to the place of the screen that was sent longest ago. The order in
+// which updates arrive is not fair: a server that starts over, as it does when
+// it is let through for an answer, always begins at the left.
 //
 // A typed character changes a place of the screen that has been still; an
 // animation keeps changing its own. So each place of the screen has a share of
@@ -32,7 +37,9 @@ type fairness struct {
 	// due is when the place has used up its share of the link, as a count of
 	// bytes sent on the channel (the theoretical arrival time of the generic
 	// cell rate algorithm, ITU-T I.371); nil until used.
-	due    []uint64
+	due []uint64
+	// served is sent as it was when the place was sent last; nil until used.
+	served []uint64
 	sent   uint64
 	credit int // bytes that may still go first
 	most   int // bound of credit
@@ -41,7 +48,7 @@ type fairness struct {
 func (f *fairness) resize(width, height uint32) {
 	var g grid
 	g.resize(width, height)
-	f.columns, f.rows, f.due = g.columns, g.rows, nil
+	f.columns, f.rows, f.due, f.served = g.columns, g.rows, nil, nil
 }
 
 // wrote books n bytes sent. burst bounds the credit to go first, in bytes.
@@ -55,28 +62,57 @@ func (f *fairness) wrote(n, burst int) {
 // A place that changes all the time counts as still again once horizon bytes
 // have been sent without it.
 func (f *fairness) urgent(box spiceproto.Rect, size, horizon int) bool {
-	left, right := tilesIn(box.Left, box.Right, f.columns)
-	top, bottom := tilesIn(box.Top, box.Bottom, f.rows)
-	if left >= right || top >= bottom {
-		return false
-	}
-	if f.due == nil {
-		f.due = make([]uint64, f.columns*f.rows)
-	}
 	limit := f.sent + urgentBurst
-	still := true
-	for y := top; y < bottom; y++ {
-		row := f.due[y*f.columns:]
-		for x := left; x < right; x++ {
-			still = still && row[x] <= limit
-			row[x] = min(max(row[x], f.sent)+uint64(size)*urgentShare, limit+uint64(horizon))
-		}
-	}
+	still := f.each(&f.due, box, func(due *uint64) bool {
+		still := *due <= limit
+		*due = min(max(*due, f.sent)+uint64(size)*urgentShare, limit+uint64(horizon))
+		return still
+	})
 	if !still || f.credit <= 0 {
 		return false
 	}
 	f.credit -= size
 	return true
+}
+
+// turn returns the place in the order of turns of an update to box: the bytes
+// sent when the longest neglected part of it was sent.
+func (f *fairness) turn(box spiceproto.Rect) uint64 {
+	turn := f.sent
+	f.each(&f.served, box, func(served *uint64) bool {
+		turn = min(turn, *served)
+		return true
+	})
+	return turn
+}
+
+// serve books that an update to box is sent.
+func (f *fairness) serve(box spiceproto.Rect) {
+	f.each(&f.served, box, func(served *uint64) bool {
+		*served = f.sent
+		return true
+	})
+}
+
+// each calls of for each place of box, and reports whether there is one and of
+// was true for all.
+func (f *fairness) each(places *[]uint64, box spiceproto.Rect, of func(*uint64) bool) bool {
+	left, right := tilesIn(box.Left, box.Right, f.columns)
+	top, bottom := tilesIn(box.Top, box.Bottom, f.rows)
+	if left >= right || top >= bottom {
+		return false
+	}
+	if *places == nil {
+		*places = make([]uint64, f.columns*f.rows)
+	}
+	all := true
+	for y := top; y < bottom; y++ {
+		row := (*places)[y*f.columns:]
+		for x := left; x < right; x++ {
+			all = of(&row[x]) && all
+		}
+	}
+	return all
 }
 
 // Burst is what may go first at once: half a second of the link, in bytes.

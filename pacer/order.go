@@ -16,7 +16,7 @@ type Entry struct {
 	f      footprint
 	size   int
 	seq    uint64 // of arrival
-	place  uint64 // its turn: the seq of the oldest message whose place it took
+	place  uint64 // its turn: smaller goes first
 	urgent bool   // goes before all that are not
 	whole  bool   // its last byte has arrived
 	queued bool   // in the order, and not begun
@@ -43,10 +43,9 @@ func (e *Entry) Urgent() bool { return e.urgent }
 //
 // Correctness and policy are apart. What is right: a message goes only after
 // every older one it does not commute with, and is dropped only when newer ones
-// cover it. What is good: urgent messages first, then by place, where a message
-// that replaced another has that one's place, so that every region of the screen
-// gets its turn. Whatever policy picks, the messages it depends on are sent
-// before it.
+// cover it. What is good: urgent messages first, then the places of the screen
+// in turns, where a message that replaced another has that one's turn. Whatever
+// policy picks, the messages it depends on are sent before it.
 //
 // A message takes part when it is whole; one that still arrives goes only when
 // no other is left, and is then streamed. The zero value is ready. An Order is
@@ -107,7 +106,7 @@ func (o *Order) Resize(width, height uint32) {
 func (o *Order) Push(e *Entry, m Message, size int) {
 	*e = Entry{Value: e.Value, size: size, heapIndex: -1, queued: true}
 	o.seq++
-	e.seq, e.place = o.seq, o.seq
+	e.seq, e.place = o.seq, o.fair.sent
 	o.link(e)
 	f := footprintOf(m)
 	if o.fifo || o.count > maxScanned {
@@ -154,6 +153,7 @@ func (o *Order) Complete(e *Entry, burst, horizon int) []*Entry {
 	o.dropped = o.dropped[:0]
 	if !o.fifo && !e.f.writes.Empty() {
 		e.left.reset(e.f.writes)
+		e.place = o.fair.turn(e.f.writes)
 		e.urgent = o.fair.urgent(e.f.writes, e.size, horizon)
 		if e.f.overwrites {
 			o.cover(e)
@@ -197,6 +197,9 @@ func (o *Order) Pop() *Entry {
 	}
 	e.queued = false
 	o.unlink(e)
+	if !o.fifo && !e.f.writes.Empty() {
+		o.fair.serve(e.f.writes)
+	}
 	return e
 }
 
