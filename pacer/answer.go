@@ -25,7 +25,7 @@ func (a *answer) expire(now time.Time) {
 // button. Where the queue keeps arrival order nothing follows from it, since the
 // answer would only stand behind more.
 func (c *Channel) Input(now time.Time) {
-	if !c.cfg.Reorder {
+	if !c.sorts() {
 		return
 	}
 	c.answer = answer{awaited: true, until: now.Add(answerWithin)}

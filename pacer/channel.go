@@ -93,6 +93,7 @@ type Channel struct {
 	ahead     bool   // the valve was shut for the end of the sweep under way
 
 	answer     answer
+	sortable   sortable
 	preference preference
 	dropped    uint64 // messages of the generation that the client does not get
 }
@@ -134,6 +135,7 @@ func (c *Channel) Arrived(m Message) {
 	case m.Op == spiceproto.MsgDisplaySurfaceCreate && m.Surface == 0:
 		c.sweep.Resize(m.Width, m.Height)
 	case m.Draw && m.Surface == 0:
+		c.sortable.add(&m)
 		c.draw(m)
 	}
 	c.ledger.Received()
@@ -286,10 +288,11 @@ func (c *Channel) possible() bool {
 
 // due tells whether a possible ACK should go now. While the link is not the
 // limit nothing is held. While it is, ACKs ahead of the client's own would only
-// lengthen the queue; but a sweep that has begun is never cut short.
+// lengthen a queue that keeps arrival order; but a sweep that has begun is never
+// cut short. A queue that does not is bounded by its regions.
 func (c *Channel) due(now time.Time) bool {
 	stalled := c.stalled(now)
-	full := c.link.Full() && !stalled && !c.answer.awaited
+	full := c.link.Full() && !stalled && !c.sorts()
 	if c.cfg.Mode == Withhold {
 		return !full || c.queued == 0 || c.ledger.DueWithheld(c.withheld())
 	}

@@ -4,12 +4,13 @@ import "spicepacer/spiceproto"
 
 const (
 	// urgentShare is the largest part of the link that a place of the screen may
-	// take and still go first, as its reciprocal: a character of 300 bytes each
-	// tenth of a second on a 2 Mbit/s link is near it, a column of the slowest
-	// animation far above.
-	urgentShare = 128
+	// take and still go first, as its reciprocal: 800 bytes each tenth of a second
+	// on a 2 Mbit/s link, where a typed character has some hundred. A column of
+	// an animation 640 pixels wide takes a twentieth. Where columns are so many
+	// that each stays below, their turns tell them from what was still.
+	urgentShare = 32
 	// urgentBurst is how far a place may be ahead of its share, in bytes the
-	// link carries: 4 kB of small updates at once.
+	// link carries: 16 kB of small updates at once.
 	urgentBurst = 512 << 10
 	// urgentPart of all bytes sent may go first, as its reciprocal, so that what
 	// they overtake is slowed by a quarter at most.

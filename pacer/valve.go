@@ -128,12 +128,17 @@ func (c *Channel) reopen() {
 }
 
 // low is the queue at which the next sweep is fetched, in bytes: what the link
-// carries while the hypervisor answers, so that it never runs dry.
+// carries while the hypervisor answers, so that it never runs dry. Where more in
+// the queue costs no time, because the newest takes the place of the oldest, it
+// lasts until the guest's next frame.
 func (c *Channel) low() int {
 	if c.link.Rate() == 0 {
 		return unknownLow
 	}
 	lead := c.link.target() + c.cfg.BackendRTT
+	if c.sorts() {
+		lead += refresh
+	}
 	return int(c.link.Rate() * lead.Seconds())
 }
 
