@@ -10,11 +10,15 @@ GUEST_PACKAGES := qemu-system-x86 linux-image-amd64 xz-utils iproute2 procps uti
 TEST_PACKAGES := $(GUEST_PACKAGES) spice-client-gtk virt-viewer xvfb xauth xdotool \
 	x11-apps imagemagick openssl haproxy
 
-.PHONY: build demo test test-long bench lint unit race integration packages clean
+.PHONY: build generate demo test test-long bench lint unit race integration packages clean
 
 build:
 	go build -trimpath -o $(BIN)/kerbside-proxy ./cmd/kerbside-proxy
 	CGO_ENABLED=0 go build -trimpath -o $(BIN)/spicebench ./cmd/spicebench
+
+# docs/protocol.md, from the grammar.
+generate:
+	go generate ./spiceproto
 
 demo:
 	.ci/packages $(GUEST_PACKAGES)
