@@ -100,6 +100,9 @@ func TestGrammarIsSound(t *testing.T) {
 				t.Errorf("%+v: the gate's %s has no name", s, name)
 			}
 		}
+		if s.Fixed() != (s.Min == s.Max) {
+			t.Errorf("%+v: fixed %v", s, s.Fixed())
+		}
 		if l, ok := drawLayoutOf(s.Opcode); ok && s.Channel == ChannelDisplay && s.Direction == ServerToClient &&
 			uint64(s.Min) != clipCountOffset+l.size {
 			t.Errorf("%+v: the draw's layout takes %d bytes", s, clipCountOffset+l.size)

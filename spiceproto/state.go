@@ -112,6 +112,7 @@ func NewMachine(c MachineConfig) *Machine {
 	m := &Machine{
 		channel: c.Channel, client: firstWord(c.Client), server: firstWord(c.Server),
 		target: c.MigrationTarget, foreignAcks: c.ForeignAcks,
+		message: Finding{Channel: c.Channel},
 	}
 	switch c.Channel {
 	case ChannelMain:
@@ -161,13 +162,12 @@ func (m *Machine) Close() { m.phase = PhaseClosed }
 func (m *Machine) Phase() Phase { return m.phase }
 
 // Observe takes the next message of one direction: its header and the first
-// bytes of its body, min(HeadSize, h.Size) of them as a Framer keeps them; a
-// shorter head loses checks and nothing else. It returns what it found, nil if
-// nothing, valid until the next call. It neither keeps head nor allocates,
-// except for a malformed draw.
+// min(HeadSize, h.Size) bytes of its body, as a Framer keeps them. With fewer the
+// machine loses track. It returns what it found, nil if nothing, valid until the
+// next call. It neither keeps head nor allocates, except for a malformed draw.
 func (m *Machine) Observe(d Direction, h Header, head []byte) []Finding {
 	m.found = 0
-	m.message = Finding{Channel: m.channel, Direction: d, Opcode: h.Type}
+	m.message.Direction, m.message.Opcode = d, h.Type
 	if m.phase < PhaseInitialised || m.phase == PhaseClosed {
 		m.report(RulePhase, uint64(m.phase), uint64(PhaseInitialised))
 		return m.findings[:m.found]
@@ -178,7 +178,7 @@ func (m *Machine) Observe(d Direction, h Header, head []byte) []Finding {
 	if spec := lookup(m.channel, d, h.Type); spec == nil {
 		m.report(RuleUnknownOpcode, uint64(h.Type), 0)
 	} else {
-		m.msg = observed{Header: h, dir: d, head: head}
+		m.msg.Header, m.msg.dir, m.msg.head = h, d, head
 		m.known(spec, &m.msg)
 		m.msg.head = nil
 	}

@@ -133,52 +133,56 @@ func (a *ackState) ack(m *Machine) {
 	}
 }
 
-// pingState remembers the PINGs without an answer.
+// pingState remembers the PINGs without an answer, oldest first.
 type pingState struct {
-	slots [16]pingSlot
-	next  uint8
+	open [16]openPing
+	n    uint8
 	// forgotten counts the unanswered PINGs newer ones have displaced.
 	forgotten uint32
 }
 
-type pingSlot struct {
+type openPing struct {
 	id   uint32
-	live bool
 	time uint64
 }
 
 func (p *pingState) ping(id uint32, time uint64) {
-	slot := &p.slots[p.next]
-	if slot.live {
+	if int(p.n) == len(p.open) {
+		p.answer(0)
 		p.forgotten++
 	}
-	*slot = pingSlot{id: id, live: true, time: time}
-	p.next = (p.next + 1) % uint8(len(p.slots))
+	p.open[p.n] = openPing{id, time}
+	p.n++
+}
+
+// answer takes PING number i away.
+func (p *pingState) answer(i int) {
+	copy(p.open[i:p.n], p.open[i+1:p.n])
+	p.n--
 }
 
 // pong looks for the PING with id and timestamp, else for one with the id: the
 // two PINGs of a latency probe share theirs.
 func (p *pingState) pong(m *Machine, id uint32, time uint64) {
-	var sameID *pingSlot
-	for i := range p.slots {
-		slot := &p.slots[i]
-		if !slot.live || slot.id != id {
+	sameID := -1
+	for i, o := range p.open[:p.n] {
+		if o.id != id {
 			continue
 		}
-		if slot.time == time {
-			slot.live = false
+		if o.time == time {
+			p.answer(i)
 			return
 		}
-		if sameID == nil {
-			sameID = slot
+		if sameID < 0 {
+			sameID = i
 		}
 	}
 	switch {
-	case sameID != nil:
-		m.report(RulePongTime, time, sameID.time)
-		sameID.live = false
 	case p.forgotten > 0:
 		p.forgotten--
+	case sameID >= 0:
+		m.report(RulePongTime, time, p.open[sameID].time)
+		p.answer(sameID)
 	case !m.target:
 		m.report(RulePong, uint64(id), 0)
 	}

@@ -140,7 +140,10 @@ func (r *displayRules) streamID(m *Machine, id uint32) (uint64, bool) {
 	return 1 << id, true
 }
 
-// useStream reports a stream that does not exist. It returns its bit.
+// useStream reports a stream that does not exist, and returns its bit. A guest
+// stream's server is at fault with each client that links while it runs: frames
+// go to all clients, the STREAM_CREATE went to those before (send_data in
+// stream-channel.cpp).
 func (r *displayRules) useStream(m *Machine, id uint32) uint64 {
 	bit, ok := r.streamID(m, id)
 	if ok && r.streams&bit == 0 && (r.streamsEver&bit != 0 || !m.target) {

@@ -26,6 +26,11 @@ func bitmap(flags uint8, palette uint64) []byte {
 	return image(0, ImageBitmap, 0, join([]byte{5, flags}, u32s(10, 10, 12), u64s(palette))...)
 }
 
+// drawBlended blends image into surface 0.
+func drawBlended(image []byte) step {
+	return down(MsgDisplayDrawAlphaBlend, join(base(0), []byte{0, 0xff}, u32s(43), u32s(0, 0, 10, 10), image)...)
+}
+
 func surfaceCreate(id uint32) step {
 	return down(MsgDisplaySurfaceCreate, u32s(id, 10, 10, 32, 1)...)
 }
@@ -370,6 +375,23 @@ func TestMachineAcceptsOddities(t *testing.T) {
 		{
 			"more PINGs without an answer than are remembered", source(ChannelPlayback),
 			slices.Concat(slices.Repeat([]step{ping(1, 1)}, 40), slices.Repeat([]step{pong(1, 1)}, 40)),
+		},
+		{
+			"more windows without an answer than are remembered", source(ChannelPlayback),
+			[]step{
+				setAck(1, 1), setAck(2, 1), setAck(3, 1), setAck(4, 1), setAck(5, 1),
+				up(MsgcAckSync, u32s(1)...), up(MsgcAckSync, u32s(2)...), up(MsgcAckSync, u32s(3)...),
+				up(MsgcAckSync, u32s(4)...), up(MsgcAckSync, u32s(5)...), up(MsgcAck),
+			},
+		},
+		{
+			"MODE makes the primary surface", source(ChannelDisplay),
+			[]step{displayInit(), down(MsgDisplayMode, u32s(640, 480, 32)...), drawBlended(image(1, ImageQUIC, 0, u32s(0)...))},
+		},
+		{
+			"LIST may invalidate and announce what its head does not tell",
+			MachineConfig{Channel: ChannelDisplay, Client: allCaps, Server: allCaps, SoleDisplay: true},
+			[]step{displayInit(), surfaceCreate(0), invalList(3), down(MsgList, 0, 0), drawCopy(0, image(3, ImageFromCache, 0))},
 		},
 		{
 			"an ACK at the earliest legal moment", source(ChannelCursor),

@@ -161,6 +161,20 @@ func TestMachineBoundsFindings(t *testing.T) {
 	}
 }
 
+// A head of any length is safe, the one promised or not.
+func TestMachineSurvivesAnyHead(t *testing.T) {
+	for _, c := range legalSessions() {
+		for n := range HeadSize {
+			m := linked(c.channel)
+			for _, s := range c.steps {
+				h := Header{s.op, uint32(len(s.body))}
+				m.Observe(s.dir, h, s.body[:min(len(s.body), n)])
+				m.Observe(s.dir, h, append(s.body, make([]byte, n)...))
+			}
+		}
+	}
+}
+
 func TestMachineDoesNotAllocate(t *testing.T) {
 	const runs = 20
 	for _, c := range legalSessions() {
