@@ -1,8 +1,8 @@
 // Package spiceproto speaks the SPICE wire protocol as spice-server 0.15 and
 // its clients do: the link stage with capabilities and tickets, the mini data
 // header, message framing, the bodies a client or a proxy has to read or write,
-// the grammar of all messages, and the state of each channel. It opens no sockets, starts no goroutines, reads no clock and logs
-// nothing.
+// the grammar of all messages, and the state of each channel. It opens no
+// sockets, starts no goroutines, reads no clock and logs nothing.
 //
 // All integers are little-endian and packed. A pointer in a body is a u32
 // offset from the first body byte, 0 for none.
