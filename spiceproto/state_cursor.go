@@ -7,8 +7,8 @@ const (
 	cursorFromCache = 1 << 2
 )
 
-// cursorHeaderSize: u64 unique, u8 type, u16 width, height, hot_x, hot_y.
-const cursorHeaderSize = 17
+// headCursorSize: u64 unique, u8 type, u16 width, height, hot_x, hot_y.
+const headCursorSize = 17
 
 // cursorRules follow the cursor cache, which INIT empties
 // (reset_cursor_cache in cursor-channel.cpp).
@@ -36,7 +36,7 @@ func (r *cursorRules) cursor(m *Machine, msg *observed, off int) {
 	if flags&cursorNone != 0 {
 		return
 	}
-	end := off + 2 + cursorHeaderSize
+	end := off + 2 + headCursorSize
 	if int64(msg.Size) < int64(end) {
 		m.report(RuleMalformed, uint64(msg.Size), uint64(end))
 		return

@@ -162,7 +162,7 @@ func inputsSession() []step {
 
 // cursor is a cursor with a header of 17 bytes.
 func cursor(flags byte, id uint64, pixels ...byte) []byte {
-	return join([]byte{flags, 0}, u64s(id), make([]byte, cursorHeaderSize-8), pixels)
+	return join([]byte{flags, 0}, u64s(id), make([]byte, headCursorSize-8), pixels)
 }
 
 // cursorInit shows no cursor.
