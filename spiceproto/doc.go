@@ -1,8 +1,8 @@
 // Package spiceproto speaks the SPICE wire protocol as spice-server 0.15 and
 // its clients do: the link stage with capabilities and tickets, the mini data
-// header, message framing, the bodies a client or a proxy has to read or write,
-// the grammar of all messages, and the state of each channel. It opens no
-// sockets, starts no goroutines, reads no clock and logs nothing.
+// header, message framing, and the bodies a client or a proxy has to read or
+// write. It opens no sockets, starts no goroutines, reads no clock and logs
+// nothing.
 //
 // All integers are little-endian and packed. A pointer in a body is a u32
 // offset from the first body byte, 0 for none.
@@ -55,19 +55,4 @@
 // and count against the bytes at hand, allocate no more than these announce and
 // hold, ignore surplus bytes as the generated parsers of spice-common do, and
 // fail with a *DecodeError; what they return beside an error is meaningless.
-//
-// # Grammar and state
-//
-// Grammar lists every message with its sizes and the capability that admits it;
-// names, docs/protocol.md and the checks derive from it. A Machine follows one
-// channel and tells, from the heads a Framer keeps, what the protocol does not
-// admit where it stands:
-//
-//	m := spiceproto.NewMachine(spiceproto.MachineConfig{Channel: t, Client: client, Server: server})
-//	m.LinkDone()
-//	m.TicketDone()
-//	// for each message of either direction, before its last byte is passed on
-//	for _, finding := range m.Observe(spiceproto.ServerToClient, f.Header(), f.Head()) {
-//		// finding.Rule, finding.Severity
-//	}
 package spiceproto

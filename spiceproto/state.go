@@ -52,6 +52,14 @@ const maxFindings = 4
 // not admit. It never ends anything, and goes on after a finding as the peers
 // would. Its memory is fixed at creation, about 2 KiB at most.
 //
+//	m := spiceproto.NewMachine(spiceproto.MachineConfig{Channel: t, Client: client, Server: server})
+//	m.LinkDone()
+//	m.TicketDone()
+//	// for each message, once its head is complete
+//	for _, finding := range m.Observe(direction, f.Header(), f.Head()) {
+//		// finding.Rule, finding.Severity
+//	}
+//
 // Both directions share one Machine, because most rules relate them, and a
 // Machine is not safe for concurrent use: two goroutines that relay a channel
 // take one lock around Observe, which takes some tens of nanoseconds. A message
