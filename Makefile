@@ -16,6 +16,14 @@ build:
 	go build -trimpath -o $(BIN)/kerbside-proxy ./cmd/kerbside-proxy
 	CGO_ENABLED=0 go build -trimpath -o $(BIN)/spicebench ./cmd/spicebench
 
+# What is written from the sources and kept beside them: docs/protocol.md, from
+# the grammar.
+.PHONY: generate protocol-doc
+generate: protocol-doc
+
+protocol-doc:
+	go generate ./spiceproto
+
 demo:
 	.ci/packages $(GUEST_PACKAGES)
 	$(MAKE) build
