@@ -396,6 +396,36 @@ func TestEffectStroke(t *testing.T) {
 	}
 }
 
+// The optional parts of a composite are skipped as its flags say, so that a body
+// one byte too short is noticed. The source lies in the box.
+func TestEffectComposite(t *testing.T) {
+	base := DrawBase{Box: Rect{Top: 1, Left: 1, Bottom: int32(ImageFromCache), Right: 50}}
+	for flags, size := range map[uint32]int{
+		0: 37, CompositeHasMask: 41, CompositeHasSrcTransform: 61, CompositeHasMaskTransform: 61,
+		CompositeHasMask | CompositeHasSrcTransform | CompositeHasMaskTransform: 89,
+	} {
+		body := DrawComposite{DrawBase: base, Flags: flags}.Append(nil)[MiniHeaderSize:]
+		le.PutUint32(body[25:], boxOffset)
+		for missing, want := range []Doubt{DoubtNone, DoubtMalformed} {
+			b := body[:size-missing]
+			if e := ParseEffect(MsgDisplayDrawComposite, uint32(len(b)), b); e.Doubt != want {
+				t.Errorf("flags %x, %d bytes: doubt %v, want %v", flags, len(b), e.Doubt, want)
+			}
+		}
+	}
+}
+
+// An image that is no surface is not taken for surface 0.
+func TestEffectSurfaceZero(t *testing.T) {
+	e := effectOf(opaqueOf(func(m *DrawOpaque) {
+		m.Surface = 0
+		m.Src.Type, m.Src.Payload = ImageSurface, SurfaceData{2}
+	}))
+	if e.Doubt != DoubtNone || e.Overwrites || e.ReadsDest {
+		t.Errorf("%+v", e)
+	}
+}
+
 func TestDoubtString(t *testing.T) {
 	for d, want := range map[Doubt]string{
 		DoubtUnread: "unread", DoubtNone: "none", DoubtNoDraw: "no-draw", DoubtHead: "head",
