@@ -3,8 +3,8 @@ package spiceproto
 // displayParser decodes the body of one type of message.
 type displayParser func(b []byte) (any, error)
 
-// displayParserOf hides the message type a parser returns. A message that could not be
-// decoded whole is not returned at all.
+// displayParserOf hides the message type a parser returns. A message that could
+// not be decoded whole is not returned at all.
 func displayParserOf[M any](parse func([]byte) (M, error)) displayParser {
 	return func(b []byte) (any, error) {
 		m, err := parse(b)
