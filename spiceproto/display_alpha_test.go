@@ -9,14 +9,14 @@ var alphaCodecs = []codec{
 			SrcColor: 0x01020304, TrueColor: 0x05060708,
 		},
 		`3801 43000000`+hexBase+`31000000 0a000000 0b000000 0c000000 0d000000
-		 04030201 08070605`+hexCached).drawn(drawGenerators[MsgDisplayDrawTransparent]),
+		 04030201 08070605`+hexCached).drawnFrom(drawGenerators[MsgDisplayDrawTransparent]),
 	codecOf(ChannelDisplay, ServerToClient, MsgDisplayDrawAlphaBlend, ParseDrawAlphaBlend,
 		DrawAlphaBlend{
 			DrawBase: testBase, AlphaFlags: 2, Alpha: 0x80, Src: testCached,
 			SrcArea: testCopy.SrcArea,
 		},
 		`3901 3d000000`+hexBase+`02 80 2b000000 0a000000 0b000000 0c000000 0d000000`+hexCached,
-	).drawn(drawGenerators[MsgDisplayDrawAlphaBlend]),
+	).drawnFrom(drawGenerators[MsgDisplayDrawAlphaBlend]),
 	codecOf(ChannelDisplay, ServerToClient, MsgDisplayDrawComposite, ParseDrawComposite,
 		DrawComposite{
 			DrawBase: testBase, Src: testCached, MaskBitmap: testCached,
@@ -28,7 +28,7 @@ var alphaCodecs = []codec{
 		`3e01 7d000000`+hexBase+`03003800 59000000 6b000000
 		 01000000 02000000 03000000 04000000 05000000 06000000
 		 07000000 08000000 09000000 0a000000 0b000000 0c000000
-		 ffff 0200 0300 0400`+hexCached+hexCached).drawn(drawGenerators[MsgDisplayDrawComposite]),
+		 ffff 0200 0300 0400`+hexCached+hexCached).drawnFrom(drawGenerators[MsgDisplayDrawComposite]),
 }
 
 func TestDisplayAlpha(t *testing.T) { testPointerCodecs(t, alphaCodecs) }

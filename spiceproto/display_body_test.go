@@ -24,8 +24,8 @@ const hexCached = " 0900000000000000 67 00 10000000 20000000 "
 
 var testCached = &Picture{Image: Image{ID: 9, Type: ImageFromCache, Width: 16, Height: 32}}
 
-// drawn puts a generator in a codec whose message rapid cannot make by itself.
-func (c codec) drawn(g *rapid.Generator[message]) codec {
+// drawnFrom puts a generator in a codec whose message rapid cannot make by itself.
+func (c codec) drawnFrom(g *rapid.Generator[message]) codec {
 	c.random = func(t *rapid.T) message { return g.Draw(t, "message") }
 	return c
 }

@@ -20,11 +20,11 @@ var copyCodecs = []codec{
 			SrcPos:   Point{X: 0x11223344, Y: -1},
 		},
 		`6800 41000000 01000000 02000000 03000000 04000000 05000000 `+hexClip+`
-		 44332211 ffffffff`).drawn(drawGenerators[MsgDisplayCopyBits]),
+		 44332211 ffffffff`).drawnFrom(drawGenerators[MsgDisplayCopyBits]),
 	codecOf(ChannelDisplay, ServerToClient, MsgDisplayDrawCopy, ParseDrawCopy, testCopy,
-		"3001 5d000000"+hexBase+hexCopy+hexCached+hexCached).drawn(drawGenerators[MsgDisplayDrawCopy]),
+		"3001 5d000000"+hexBase+hexCopy+hexCached+hexCached).drawnFrom(drawGenerators[MsgDisplayDrawCopy]),
 	codecOf(ChannelDisplay, ServerToClient, MsgDisplayDrawBlend, ParseDrawBlend, DrawBlend(testCopy),
-		"3101 5d000000"+hexBase+hexCopy+hexCached+hexCached).drawn(drawGenerators[MsgDisplayDrawBlend]),
+		"3101 5d000000"+hexBase+hexCopy+hexCached+hexCached).drawnFrom(drawGenerators[MsgDisplayDrawBlend]),
 	codecOf(ChannelDisplay, ServerToClient, MsgDisplayDrawOpaque, ParseDrawOpaque,
 		DrawOpaque{
 			DrawBase: testBase, Src: testCached, SrcArea: testCopy.SrcArea,
@@ -33,7 +33,7 @@ var copyCodecs = []codec{
 		},
 		`2f01 6a000000`+hexBase+`46000000 0a000000 0b000000 0c000000 0d000000
 		 02 58000000 14000000 15000000 2004 01 00 00000000 00000000 00000000`+hexCached+hexCached,
-	).drawn(drawGenerators[MsgDisplayDrawOpaque]),
+	).drawnFrom(drawGenerators[MsgDisplayDrawOpaque]),
 	codecOf(ChannelDisplay, ServerToClient, MsgDisplayDrawROP3, ParseDrawROP3,
 		DrawROP3{
 			DrawBase: testBase, Src: testCached, SrcArea: testCopy.SrcArea,
@@ -41,7 +41,7 @@ var copyCodecs = []codec{
 		},
 		`3501 4f000000`+hexBase+`3d000000 0a000000 0b000000 0c000000 0d000000
 		 01 ccbbaa00 ca 00 00 00000000 00000000 00000000`+hexCached,
-	).drawn(drawGenerators[MsgDisplayDrawROP3]),
+	).drawnFrom(drawGenerators[MsgDisplayDrawROP3]),
 }
 
 func TestDisplayCopies(t *testing.T) { testPointerCodecs(t, copyCodecs) }

@@ -3,9 +3,9 @@ package spiceproto
 // displayParser decodes the body of one type of message.
 type displayParser func(b []byte) (any, error)
 
-// parserOf hides the message type a parser returns. A message that could not be
-// decoded whole is not returned at all.
-func parserOf[M any](parse func([]byte) (M, error)) displayParser {
+// displayParserOf hides the message type a parser returns. A message that could
+// not be decoded whole is not returned at all.
+func displayParserOf[M any](parse func([]byte) (M, error)) displayParser {
 	return func(b []byte) (any, error) {
 		m, err := parse(b)
 		if err != nil {
@@ -15,55 +15,55 @@ func parserOf[M any](parse func([]byte) (M, error)) displayParser {
 	}
 }
 
-func emptyParser(op uint16) displayParser {
+func emptyDisplayParser(op uint16) displayParser {
 	return func([]byte) (any, error) { return Empty{op}, nil }
 }
 
 // displayParsers is indexed by Direction.
 var displayParsers = [...]map[uint16]displayParser{
 	ServerToClient: {
-		MsgDisplayMode:                 parserOf(ParseDisplayMode),
-		MsgDisplayMark:                 emptyParser(MsgDisplayMark),
-		MsgDisplayReset:                emptyParser(MsgDisplayReset),
-		MsgDisplayCopyBits:             parserOf(ParseCopyBits),
-		MsgDisplayInvalList:            parserOf(ParseInvalList),
-		MsgDisplayInvalAllPixmaps:      parserOf(ParseInvalAllPixmaps),
-		MsgDisplayInvalPalette:         parserOf(ParseInvalPalette),
-		MsgDisplayInvalAllPalettes:     emptyParser(MsgDisplayInvalAllPalettes),
-		MsgDisplayStreamCreate:         parserOf(ParseStreamCreate),
-		MsgDisplayStreamData:           parserOf(ParseStreamData),
-		MsgDisplayStreamClip:           parserOf(ParseStreamClip),
-		MsgDisplayStreamDestroy:        parserOf(ParseStreamDestroy),
-		MsgDisplayStreamDestroyAll:     emptyParser(MsgDisplayStreamDestroyAll),
-		MsgDisplayDrawFill:             parserOf(ParseDrawFill),
-		MsgDisplayDrawOpaque:           parserOf(ParseDrawOpaque),
-		MsgDisplayDrawCopy:             parserOf(ParseDrawCopy),
-		MsgDisplayDrawBlend:            parserOf(ParseDrawBlend),
-		MsgDisplayDrawBlackness:        parserOf(ParseDrawBlackness),
-		MsgDisplayDrawWhiteness:        parserOf(ParseDrawWhiteness),
-		MsgDisplayDrawInvers:           parserOf(ParseDrawInvers),
-		MsgDisplayDrawROP3:             parserOf(ParseDrawROP3),
-		MsgDisplayDrawStroke:           parserOf(ParseDrawStroke),
-		MsgDisplayDrawText:             parserOf(ParseDrawText),
-		MsgDisplayDrawTransparent:      parserOf(ParseDrawTransparent),
-		MsgDisplayDrawAlphaBlend:       parserOf(ParseDrawAlphaBlend),
-		MsgDisplaySurfaceCreate:        parserOf(ParseSurfaceCreate),
-		MsgDisplaySurfaceDestroy:       parserOf(ParseSurfaceDestroy),
-		MsgDisplayStreamDataSized:      parserOf(ParseStreamDataSized),
-		MsgDisplayMonitorsConfig:       parserOf(ParseMonitorsConfig),
-		MsgDisplayDrawComposite:        parserOf(ParseDrawComposite),
-		MsgDisplayStreamActivateReport: parserOf(ParseStreamActivateReport),
-		MsgDisplayGLScanoutUnix:        parserOf(ParseGLScanoutUnix),
-		MsgDisplayGLDraw:               parserOf(ParseGLDraw),
-		MsgDisplayQualityIndicator:     parserOf(ParseDisplayQualityIndicator),
-		MsgDisplayGLScanout2Unix:       parserOf(ParseGLScanout2Unix),
+		MsgDisplayMode:                 displayParserOf(ParseDisplayMode),
+		MsgDisplayMark:                 emptyDisplayParser(MsgDisplayMark),
+		MsgDisplayReset:                emptyDisplayParser(MsgDisplayReset),
+		MsgDisplayCopyBits:             displayParserOf(ParseCopyBits),
+		MsgDisplayInvalList:            displayParserOf(ParseInvalList),
+		MsgDisplayInvalAllPixmaps:      displayParserOf(ParseInvalAllPixmaps),
+		MsgDisplayInvalPalette:         displayParserOf(ParseInvalPalette),
+		MsgDisplayInvalAllPalettes:     emptyDisplayParser(MsgDisplayInvalAllPalettes),
+		MsgDisplayStreamCreate:         displayParserOf(ParseStreamCreate),
+		MsgDisplayStreamData:           displayParserOf(ParseStreamData),
+		MsgDisplayStreamClip:           displayParserOf(ParseStreamClip),
+		MsgDisplayStreamDestroy:        displayParserOf(ParseStreamDestroy),
+		MsgDisplayStreamDestroyAll:     emptyDisplayParser(MsgDisplayStreamDestroyAll),
+		MsgDisplayDrawFill:             displayParserOf(ParseDrawFill),
+		MsgDisplayDrawOpaque:           displayParserOf(ParseDrawOpaque),
+		MsgDisplayDrawCopy:             displayParserOf(ParseDrawCopy),
+		MsgDisplayDrawBlend:            displayParserOf(ParseDrawBlend),
+		MsgDisplayDrawBlackness:        displayParserOf(ParseDrawBlackness),
+		MsgDisplayDrawWhiteness:        displayParserOf(ParseDrawWhiteness),
+		MsgDisplayDrawInvers:           displayParserOf(ParseDrawInvers),
+		MsgDisplayDrawROP3:             displayParserOf(ParseDrawROP3),
+		MsgDisplayDrawStroke:           displayParserOf(ParseDrawStroke),
+		MsgDisplayDrawText:             displayParserOf(ParseDrawText),
+		MsgDisplayDrawTransparent:      displayParserOf(ParseDrawTransparent),
+		MsgDisplayDrawAlphaBlend:       displayParserOf(ParseDrawAlphaBlend),
+		MsgDisplaySurfaceCreate:        displayParserOf(ParseSurfaceCreate),
+		MsgDisplaySurfaceDestroy:       displayParserOf(ParseSurfaceDestroy),
+		MsgDisplayStreamDataSized:      displayParserOf(ParseStreamDataSized),
+		MsgDisplayMonitorsConfig:       displayParserOf(ParseMonitorsConfig),
+		MsgDisplayDrawComposite:        displayParserOf(ParseDrawComposite),
+		MsgDisplayStreamActivateReport: displayParserOf(ParseStreamActivateReport),
+		MsgDisplayGLScanoutUnix:        displayParserOf(ParseGLScanoutUnix),
+		MsgDisplayGLDraw:               displayParserOf(ParseGLDraw),
+		MsgDisplayQualityIndicator:     displayParserOf(ParseDisplayQualityIndicator),
+		MsgDisplayGLScanout2Unix:       displayParserOf(ParseGLScanout2Unix),
 	},
 	ClientToServer: {
-		MsgcDisplayInit:                    parserOf(ParseDisplayInit),
-		MsgcDisplayStreamReport:            parserOf(ParseStreamReport),
-		MsgcDisplayPreferredCompression:    parserOf(ParsePreferredCompression),
-		MsgcDisplayGLDrawDone:              emptyParser(MsgcDisplayGLDrawDone),
-		MsgcDisplayPreferredVideoCodecType: parserOf(ParsePreferredVideoCodecs),
+		MsgcDisplayInit:                    displayParserOf(ParseDisplayInit),
+		MsgcDisplayStreamReport:            displayParserOf(ParseStreamReport),
+		MsgcDisplayPreferredCompression:    displayParserOf(ParsePreferredCompression),
+		MsgcDisplayGLDrawDone:              emptyDisplayParser(MsgcDisplayGLDrawDone),
+		MsgcDisplayPreferredVideoCodecType: displayParserOf(ParsePreferredVideoCodecs),
 	},
 }
 

@@ -44,13 +44,6 @@ func (h *effectHead) u8() uint8 {
 	return 0
 }
 
-func (h *effectHead) u16() uint16 {
-	if p := h.next(2); p != nil {
-		return le.Uint16(p)
-	}
-	return 0
-}
-
 func (h *effectHead) u32() uint32 {
 	if p := h.next(4); p != nil {
 		return le.Uint32(p)
@@ -98,8 +91,9 @@ func (h *effectHead) base(e *Effect) {
 	}
 }
 
-// clip reads the list as far as it is kept. A rectangle without a pixel is none
-// that clients must agree on, so the list is then not known.
+// clip reads the list as far as it is kept, and goes on behind it. A rectangle
+// without a pixel is none that clients must agree on, so the list is then not
+// known.
 func (h *effectHead) clip(e *Effect) {
 	e.ClipCount = h.u32()
 	end := h.off + rectSize*uint64(e.ClipCount)
@@ -107,9 +101,6 @@ func (h *effectHead) clip(e *Effect) {
 	for i := range min(e.ClipCount, EffectClipRects) {
 		e.ClipRects[i] = h.rect()
 		e.ClipKnown = e.ClipKnown && !e.ClipRects[i].Empty()
-	}
-	if end > h.size {
-		h.fail(DoubtMalformed)
 	}
 	h.off = end
 }

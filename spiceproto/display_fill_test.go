@@ -14,7 +14,7 @@ var fillCodecs = []codec{
 			Mask: Mask{Flags: MaskInvers, Pos: Point{X: 5, Y: 6}},
 		},
 		"2e01 29000000"+hexBase+"01 33221100 0800 01 05000000 06000000 00000000",
-	).drawn(drawGenerators[MsgDisplayDrawFill]),
+	).drawnFrom(drawGenerators[MsgDisplayDrawFill]),
 	codecOf(ChannelDisplay, ServerToClient, MsgDisplayDrawFill, ParseDrawFill,
 		DrawFill{
 			DrawBase: testBase, Rop: RopXor,
@@ -26,15 +26,15 @@ var fillCodecs = []codec{
 		},
 		`2e01 59000000`+hexBase+`02 31000000 07000000 08000000 4000 00 00000000 00000000 47000000
 		 0100000000000000 68 00 10000000 20000000 09000000`+hexCached,
-	).drawn(drawGenerators[MsgDisplayDrawFill]),
+	).drawnFrom(drawGenerators[MsgDisplayDrawFill]),
 	codecOf(ChannelDisplay, ServerToClient, MsgDisplayDrawBlackness, ParseDrawBlackness, testMasked,
-		"3201 34000000"+hexBase+hexMask+hexCached).drawn(drawGenerators[MsgDisplayDrawBlackness]),
+		"3201 34000000"+hexBase+hexMask+hexCached).drawnFrom(drawGenerators[MsgDisplayDrawBlackness]),
 	codecOf(ChannelDisplay, ServerToClient, MsgDisplayDrawWhiteness, ParseDrawWhiteness,
 		DrawWhiteness(testMasked),
-		"3301 34000000"+hexBase+hexMask+hexCached).drawn(drawGenerators[MsgDisplayDrawWhiteness]),
+		"3301 34000000"+hexBase+hexMask+hexCached).drawnFrom(drawGenerators[MsgDisplayDrawWhiteness]),
 	codecOf(ChannelDisplay, ServerToClient, MsgDisplayDrawInvers, ParseDrawInvers,
 		DrawInvers(testMasked),
-		"3401 34000000"+hexBase+hexMask+hexCached).drawn(drawGenerators[MsgDisplayDrawInvers]),
+		"3401 34000000"+hexBase+hexMask+hexCached).drawnFrom(drawGenerators[MsgDisplayDrawInvers]),
 }
 
 func TestDisplayFills(t *testing.T) { testPointerCodecs(t, fillCodecs) }

@@ -15,7 +15,7 @@ var streamCodecs = []codec{
 		},
 		`7a00 57000000 00000000 31000000 01 02 8877665544332211
 		 01000000 02000000 03000000 04000000 05000000 06000000 07000000 08000000`+hexClip,
-	).drawn(rapid.Custom(func(t *rapid.T) message {
+	).drawnFrom(rapid.Custom(func(t *rapid.T) message {
 		return StreamCreate{
 			SurfaceID: rapid.Uint32().Draw(t, "surface"), ID: rapid.Uint32().Draw(t, "id"),
 			Codec: rapid.Make[VideoCodec]().Draw(t, "codec"), Stamp: rapid.Uint64().Draw(t, "stamp"),
@@ -28,7 +28,7 @@ var streamCodecs = []codec{
 		"7b00 0f000000 01000000 44332211 03000000 aabbcc"),
 	codecOf(ChannelDisplay, ServerToClient, MsgDisplayStreamClip, ParseStreamClip,
 		StreamClip{ID: 2, Clip: testClip}, "7c00 29000000 02000000"+hexClip,
-	).drawn(rapid.Custom(func(t *rapid.T) message {
+	).drawnFrom(rapid.Custom(func(t *rapid.T) message {
 		return StreamClip{ID: rapid.Uint32().Draw(t, "id"), Clip: genClip(t)}
 	})),
 	codecOf(ChannelDisplay, ServerToClient, MsgDisplayStreamDestroy, ParseStreamDestroy,

@@ -17,7 +17,7 @@ var strokeCodecs = []codec{
 		 02000000
 		 01 02000000 10000000 20000000 f0ffffff 30000000
 		 12 01000000 01000000 02000000
-		 10000000 ffffffff`).drawn(drawGenerators[MsgDisplayDrawStroke]),
+		 10000000 ffffffff`).drawnFrom(drawGenerators[MsgDisplayDrawStroke]),
 }
 
 func TestDisplayStroke(t *testing.T) { testPointerCodecs(t, strokeCodecs) }

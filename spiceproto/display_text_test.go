@@ -22,7 +22,7 @@ var textCodecs = []codec{
 		 0200 09
 		 01000000 02000000 03000000 fcffffff 0900 0200 ff80 5500
 		 00000000 00000000 00000000 00000000 0000 0700`+hexCached,
-	).drawn(drawGenerators[MsgDisplayDrawText]),
+	).drawnFrom(drawGenerators[MsgDisplayDrawText]),
 }
 
 func TestDisplayText(t *testing.T) { testPointerCodecs(t, textCodecs) }
