@@ -42,6 +42,8 @@ func (m AckSync) Append(b []byte) []byte {
 // AppendAck appends a MsgcAck, which has no body, to b.
 func AppendAck(b []byte) []byte { return Header{Type: MsgcAck}.Append(b) }
 
+const pingSize = 12
+
 // Ping asks for a Pong (MSG_PING): u32 id, u64 timestamp, then padding that is
 // not echoed, 256 000 bytes of it in the main channel's net test.
 type Ping struct {
@@ -79,7 +81,7 @@ func ParsePong(b []byte) (Pong, error) {
 func (m Pong) Append(b []byte) []byte { return appendPing(b, MsgcPong, Ping(m)) }
 
 func appendPing(b []byte, op uint16, m Ping) []byte {
-	b = Header{op, 12}.Append(b)
+	b = Header{op, pingSize}.Append(b)
 	b = le.AppendUint32(b, m.ID)
 	return le.AppendUint64(b, m.Timestamp)
 }
@@ -102,7 +104,7 @@ func ParsePaddedPing(b []byte) (PaddedPing, error) {
 
 // Append appends header and body to b.
 func (m PaddedPing) Append(b []byte) []byte {
-	b = Header{MsgPing, uint32(12 + len(m.Padding))}.Append(b)
+	b = Header{MsgPing, uint32(pingSize + len(m.Padding))}.Append(b)
 	b = le.AppendUint32(b, m.ID)
 	b = le.AppendUint64(b, m.Timestamp)
 	return append(b, m.Padding...)

@@ -66,9 +66,9 @@ type ChannelsList struct{ Channels []ChannelID }
 func ParseChannelsList(b []byte) (ChannelsList, error) {
 	d := body{b: b, channel: ChannelMain, direction: ServerToClient, opcode: MsgMainChannelsList}
 	n := d.count("num_of_channels", uint64(d.u32("num_of_channels")), 2)
-	var m ChannelsList
-	for range n {
-		m.Channels = append(m.Channels, ChannelID{Type: ChannelType(d.u8("type")), ID: d.u8("id")})
+	m := ChannelsList{Channels: make([]ChannelID, n)}
+	for i := range m.Channels {
+		m.Channels[i] = ChannelID{Type: ChannelType(d.u8("type")), ID: d.u8("id")}
 	}
 	return m, d.err
 }
