@@ -111,6 +111,9 @@ func fuzzCodecs(f *testing.F, codecs []codec) {
 	})
 }
 
+// equateEmpty: a slice without elements may be nil or not.
+var equateEmpty = cmpopts.EquateEmpty()
+
 // tester is a *testing.T, *testing.F or *rapid.T.
 type tester interface {
 	Helper()
@@ -124,7 +127,7 @@ func (c codec) wantParse(t tester, body []byte, want message) {
 	if err != nil {
 		t.Fatalf("parse %x: %v", body, err)
 	}
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(want, got, equateEmpty); diff != "" {
 		t.Fatalf("parse %x: (-want +got)\n%s", body, diff)
 	}
 }
