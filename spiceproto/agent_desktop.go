@@ -183,7 +183,7 @@ type AgentAudioVolumeSync struct {
 	IsPlayback uint8
 	// Mute is 0 for sound.
 	Mute uint8
-	// Volume is linear, 65535 the loudest.
+	// Volume is up to 65535, the loudest.
 	Volume []uint16
 }
 

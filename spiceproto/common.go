@@ -228,7 +228,7 @@ func (m WaitForChannels) Append(b []byte) []byte {
 // Disconnecting announces the end of a channel (MSG_DISCONNECTING): u64
 // time_stamp, u32 reason.
 type Disconnecting struct {
-	// TimeStamp is the sender's clock, in nanoseconds.
+	// TimeStamp is the sender's clock; spice.proto leaves its unit open.
 	TimeStamp uint64
 	Reason    LinkError
 }
@@ -248,7 +248,7 @@ func (m Disconnecting) Append(b []byte) []byte {
 
 // ClientDisconnecting is the client's Disconnecting (MSGC_DISCONNECTING).
 type ClientDisconnecting struct {
-	// TimeStamp is the sender's clock, in nanoseconds.
+	// TimeStamp is the sender's clock; spice.proto leaves its unit open.
 	TimeStamp uint64
 	Reason    LinkError
 }

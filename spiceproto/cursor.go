@@ -172,7 +172,7 @@ func (m CursorMove) Append(b []byte) []byte {
 // CursorTrail sets the pointer's trail (MSG_CURSOR_TRAIL): u16 length, u16
 // frequency.
 type CursorTrail struct {
-	// Length is how many images the trail has; 0 for none.
+	// Length is 0 for no trail.
 	Length    uint16
 	Frequency uint16
 }

@@ -14,10 +14,10 @@ func (m Unknown) Append(b []byte) []byte { return appendRest(b, m.Opcode, m.Body
 
 // Decode decodes the whole body of any message, and returns the type that its
 // Parse function returns, by value: Empty where the message has no body, and
-// PaddedPing only for a PING that has padding. Byte slices within alias body.
-// Besides them it allocates no more than four times the body's length, and some
-// hundred bytes. The error is a *DecodeError. With ErrOpcode the message is an
-// Unknown; with any other reason there is none.
+// PaddedPing only for a PING that has padding. Byte slices within alias body, and
+// what is allocated is bounded by four times the body's length and a constant.
+// The error is a *DecodeError. With ErrOpcode the message is an Unknown; with any
+// other reason there is none.
 func Decode(t ChannelType, dir Direction, opcode uint16, body []byte) (any, error) {
 	m, err := decode(t, dir, opcode, body)
 	if err == nil {

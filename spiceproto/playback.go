@@ -123,7 +123,7 @@ func (m PlaybackStart) Append(b []byte) []byte {
 // PlaybackVolume sets the volume (MSG_PLAYBACK_VOLUME), for clients with
 // CapPlaybackVolume: u8 nchannels, u16 of each channel.
 type PlaybackVolume struct {
-	// Volume is linear, 65535 the loudest.
+	// Volume is up to 65535, the loudest.
 	Volume []uint16
 }
 

@@ -36,7 +36,7 @@ func (m RecordStart) Append(b []byte) []byte {
 // RecordVolume sets the volume (MSG_RECORD_VOLUME), for clients with
 // CapRecordVolume: u8 nchannels, u16 of each channel.
 type RecordVolume struct {
-	// Volume is linear, 65535 the loudest.
+	// Volume is up to 65535, the loudest.
 	Volume []uint16
 }
 
