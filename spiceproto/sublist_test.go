@@ -75,6 +75,10 @@ func TestSubListErrors(t *testing.T) {
 		{"header cut off", fromHex(t, "0100 06000000 6900 000000"), 0, ErrPointer, "sub_messages"},
 		{"offset that wraps", fromHex(t, "0100 ffffffff"), 0, ErrPointer, "sub_messages"},
 		{
+			"two bad offsets, the first of which is told",
+			fromHex(t, "0200 ffffffff 00000000"), 0, ErrPointer, "sub_messages",
+		},
+		{
 			"wait with a count beyond the body", fromHex(t, "0100 06000000 0500 ff000000 01 02"), 0,
 			ErrCount, "sub_messages.count",
 		},
