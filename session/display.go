@@ -160,6 +160,7 @@ func (d *display) store(now time.Time, b []byte) (widen int, err error) {
 		rest = rest[len(s.Bytes):]
 	}
 	d.bookAcks(now)
+	d.traceState()
 	return d.pace.BackendRead(now, len(b)), nil
 }
 
@@ -187,6 +188,7 @@ func (d *display) storeSegment(s spiceproto.Segment) (err error) {
 
 func (d *display) arrivedHead() error {
 	h, head := d.framer.Header(), d.framer.Head()
+	d.traceMessage(spiceproto.ServerToClient, &d.framer)
 	m := describe(h, head)
 	d.pace.Arrived(m)
 	d.acks.fromServer(h, head)
@@ -237,6 +239,7 @@ func (d *display) publish() {
 	s.AcksHeld.Store(st.AcksHeld)
 	s.HoldTime.Store(int64(st.HoldTime))
 	s.Sweeps.Store(st.Sweeps)
+	d.traceState()
 }
 
 // finish gives the queue's memory back.

@@ -68,6 +68,9 @@ func (u *upstream) segment(s spiceproto.Segment) {
 			u.syncs = append(u.syncs, m.Generation)
 		}
 	}
+	if s.HeadDone {
+		u.d.traceMessage(spiceproto.ClientToServer, &u.framer)
+	}
 	u.open = u.open && !s.End
 }
 
