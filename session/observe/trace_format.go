@@ -106,6 +106,9 @@ type TraceState struct {
 // Millis is a duration that is written as milliseconds with a resolution of 1 µs.
 type Millis time.Duration
 
+// String returns the duration as Go writes it.
+func (m Millis) String() string { return time.Duration(m).String() }
+
 // MarshalJSON implements json.Marshaler.
 func (m Millis) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, "%.3f", float64(m)/float64(time.Millisecond)), nil

@@ -281,7 +281,9 @@ func (c *conversation) message(d spiceproto.Direction, p pcap.Packet, b []byte) 
 	}
 	r.Opcode, r.Size, r.Body = h.Type, int(h.Size), b[head:end]
 	r.Name = spiceproto.MessageName(c.link.Type, d, h.Type)
-	r.Fields, r.Err = decode(c.link.Type, d, h.Type, r.Body)
+	if r.Fields, r.Err = decode(c.link.Type, d, h.Type, r.Body); r.Err != nil {
+		r.Fields = nil
+	}
 	return end, c.out(&r)
 }
 

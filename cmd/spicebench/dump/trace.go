@@ -2,6 +2,7 @@ package dump
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,7 +40,7 @@ func readTrace(in io.Reader, visit Visit) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxTraceLine)
 	if !lines.Scan() {
-		return cmpErr(lines.Err(), errNoTrace)
+		return cmp.Or(lines.Err(), errNoTrace)
 	}
 	t := traceReader{visit: visit}
 	if err := json.Unmarshal(lines.Bytes(), &t.head); err != nil || t.head.Trace != observe.TraceFormat {
@@ -59,13 +60,6 @@ func readTrace(in io.Reader, visit Visit) error {
 		}
 	}
 	return lines.Err()
-}
-
-func cmpErr(err, otherwise error) error {
-	if err != nil {
-		return err
-	}
-	return otherwise
 }
 
 // channelByName is the inverse of ChannelType.String; 0 if there is none.
@@ -106,7 +100,7 @@ func (t *traceReader) event(e observe.TraceEvent) error {
 	r := t.record(Event)
 	r.Name = string(e.Event)
 	if e.TraceState != nil {
-		r.Fields = stateFields(*e.TraceState)
+		r.Fields = *e.TraceState
 	}
 	return t.visit(&r)
 }
@@ -130,16 +124,6 @@ func (t *traceReader) message(m observe.TraceMessage) error {
 	}
 	r.Fields = fields
 	return t.visit(&r)
-}
-
-// shownState is a TraceState with times as people write them.
-type shownState struct {
-	observe.TraceState
-	RTT, Delay time.Duration
-}
-
-func stateFields(s observe.TraceState) any {
-	return shownState{s, time.Duration(s.RTT), time.Duration(s.Delay)}
 }
 
 func (t *traceReader) notice(text string) error {
