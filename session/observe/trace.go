@@ -119,7 +119,7 @@ type traceWriter struct {
 	trace *channelTrace
 	file  *os.File
 	out   *bufio.Writer
-	size  int
+	size  int64
 	last  time.Time
 }
 
@@ -170,12 +170,13 @@ func (w *traceWriter) line(v any) error {
 	if err != nil {
 		return err
 	}
-	if w.size > 0 && w.size+len(b)+1 > traceFileSize {
+	length := int64(len(b)) + 1
+	if w.size > 0 && w.size+length > w.trace.traces.fileSize {
 		if err := w.rotate(); err != nil {
 			return err
 		}
 	}
-	w.size += len(b) + 1
+	w.size += length
 	w.out.Write(b)
 	return w.out.WriteByte('\n')
 }

@@ -33,8 +33,8 @@ type Traces struct {
 	mu sync.Mutex
 	// open are the files under way, one for each channel that is traced.
 	open map[*channelTrace]string
-	// limit is traceDirSize, less in tests.
-	limit int64
+	// limit is traceDirSize and fileSize traceFileSize; less in tests.
+	limit, fileSize int64
 	// refused: it was logged that a channel is not traced.
 	refused bool
 }
@@ -52,7 +52,7 @@ func NewTraces(dir string, log *zap.Logger) (*Traces, error) {
 	if err := os.Remove(probe.Name()); err != nil {
 		return nil, fmt.Errorf("use trace directory: %w", err)
 	}
-	return &Traces{dir: dir, log: log, open: make(map[*channelTrace]string), limit: traceDirSize}, nil
+	return &Traces{dir: dir, log: log, open: make(map[*channelTrace]string), limit: traceDirSize, fileSize: traceFileSize}, nil
 }
 
 // Trace implements session.Tracer. A channel for which there is no room, or no
@@ -133,7 +133,7 @@ func (ts *Traces) makeRoom() error {
 		name := e.Name()
 		return !strings.HasPrefix(name, tracePrefix) || !strings.HasSuffix(name, traceSuffix) || underWay[name]
 	})
-	total := int64(len(ts.open)+1) * traceFileSize
+	total := int64(len(ts.open)+1) * ts.fileSize
 	sizes := make([]int64, len(entries))
 	for i, e := range entries {
 		if info, err := e.Info(); err == nil {
