@@ -37,8 +37,9 @@ const (
 // agentText is what the agent's clipboard holds; it takes several chunks.
 var agentText = bytes.Repeat([]byte("The quick brown fox jumps over the lazy dog.\n"), 120)
 
-// agent plays the guest agent: it tells its capabilities, offers a text as soon as
-// the client has told its own, hands the text out, and acknowledges monitors.
+// agent plays the guest agent: it tells its capabilities, offers a text and hands it
+// out as soon as the client has told its own, and acknowledges monitors. A real agent
+// hands nothing out unasked; here a long message is to pass whatever the client does.
 type agent struct {
 	port io.ReadWriter
 	in   []byte // of the message under way
@@ -115,13 +116,19 @@ func (a *agent) chunk(b []byte) error {
 func (a *agent) answer(kind uint32) error {
 	switch kind {
 	case agentCapabilities:
-		return a.send(agentClipboardGrab, words(agentUTF8))
+		// What was sent before a client came is gone.
+		return errors.Join(a.send(agentCapabilities, words(0, agentCaps)),
+			a.send(agentClipboardGrab, words(agentUTF8)), a.sendText())
 	case agentClipboardRequest:
-		return a.send(agentClipboard, append(words(agentUTF8), agentText...))
+		return a.sendText()
 	case agentMonitorsConfig:
 		return a.send(agentReply, words(agentMonitorsConfig, agentSuccess))
 	}
 	return nil
+}
+
+func (a *agent) sendText() error {
+	return a.send(agentClipboard, append(words(agentUTF8), agentText...))
 }
 
 // send cuts a message into chunks.

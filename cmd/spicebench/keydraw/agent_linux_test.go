@@ -57,7 +57,9 @@ func TestAgent(t *testing.T) {
 		t.Errorf("served until %v, want the port's end", err)
 	}
 	kinds, data := sent(t, port.Bytes())
-	want := []uint32{agentCapabilities, agentClipboardGrab, agentReply, agentClipboard}
+	want := []uint32{
+		agentCapabilities, agentCapabilities, agentClipboardGrab, agentClipboard, agentReply, agentClipboard,
+	}
 	if len(kinds) != len(want) {
 		t.Fatalf("sent %d, want %d", kinds, want)
 	}
@@ -66,8 +68,8 @@ func TestAgent(t *testing.T) {
 			t.Errorf("message %d is %d, want %d", i, kinds[i], want[i])
 		}
 	}
-	if !bytes.Equal(data[3][4:], agentText) || len(agentText) < 2*agentMaxChunk {
-		t.Errorf("clipboard of %d bytes, want %d", len(data[3]), len(agentText))
+	if !bytes.Equal(data[5][4:], agentText) || len(agentText) < 2*agentMaxChunk {
+		t.Errorf("clipboard of %d bytes, want %d", len(data[5]), len(agentText))
 	}
 }
 
