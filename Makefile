@@ -8,7 +8,7 @@ BIN := bin
 DEMO := $(BIN)/demo
 GUEST_PACKAGES := qemu-system-x86 linux-image-amd64 xz-utils iproute2 procps util-linux
 TEST_PACKAGES := $(GUEST_PACKAGES) spice-client-gtk virt-viewer xvfb xauth xdotool \
-	x11-apps imagemagick openssl haproxy
+	x11-apps imagemagick openssl haproxy tshark
 
 .PHONY: build demo test test-long bench lint unit race integration packages clean
 

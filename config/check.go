@@ -95,7 +95,6 @@ func (c *Config) checkPacing() error {
 		oneOf("pacing.net_test", p.NetTest, "pass", "fast", "measured"),
 		available("pacing.net_test", p.NetTest, "pass"),
 		duration("pacing.stall_timeout", p.StallTimeout, time.Second, time.Hour),
-		available("pacing.trace_dir", p.TraceDir, ""),
 		within("pacing.passthrough_percent", p.PassthroughPercent, 0, 100),
 	)
 }

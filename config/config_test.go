@@ -220,7 +220,6 @@ func TestMistakes(t *testing.T) {
 		{name: "reorder", file: "pacing: {reorder: sometimes}", want: []string{"pacing.reorder: ", "sometimes"}},
 		{name: "compression unknown", file: "pacing: {compression: zip}", want: []string{`pacing.compression: "zip" is none of`}},
 		{name: "net test", file: "pacing: {net_test: fast}", want: []string{`pacing.net_test: value "fast" is not available`}},
-		{name: "trace", file: "pacing: {trace_dir: /tmp}", want: []string{`pacing.trace_dir: value "/tmp" is not available`}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			file := tc.file

@@ -177,6 +177,7 @@ func (d *display) store(now time.Time, b []byte) (widen int, err error) {
 		rest = rest[len(s.Bytes):]
 	}
 	d.bookAcks(now)
+	d.traceState()
 	return d.pace.BackendRead(now, len(b)), nil
 }
 
@@ -207,6 +208,7 @@ func (d *display) storeSegment(s spiceproto.Segment) (err error) {
 
 func (d *display) arrivedHead() error {
 	h, head := d.framer.Header(), d.framer.Head()
+	d.traceMessage(spiceproto.ServerToClient, &d.framer)
 	m := describe(h, head)
 	d.pace.Arrived(m)
 	if m.Op == spiceproto.MsgDisplaySurfaceCreate && m.Surface == 0 {
@@ -276,6 +278,7 @@ func (d *display) publish() {
 	s.Replaced.Store(o.Replaced)
 	s.ReplacedBytes.Store(o.ReplacedBytes)
 	s.Overtook.Store(o.Overtook)
+	d.traceState()
 }
 
 // finish gives the queue's memory back.

@@ -71,6 +71,7 @@ func (u *upstream) segment(s spiceproto.Segment) {
 	}
 	if s.HeadDone {
 		u.look(h)
+		u.d.traceMessage(spiceproto.ClientToServer, &u.framer)
 	}
 	u.open = u.open && !s.End
 }

@@ -154,6 +154,7 @@ func (w *displayWriter) sent(n int) {
 	d.ch.stats.BytesToClient.Add(uint64(n))
 	d.mu.Lock()
 	d.bookAcks(time.Now())
+	d.traceState()
 	open := d.pace.MayRead()
 	d.mu.Unlock()
 	if open {

@@ -26,7 +26,9 @@ import (
 type Deps struct {
 	Authorizer authz.Authorizer
 	Observer   Observer
-	Log        *zap.Logger
+	// Tracer is nil unless traces are wanted.
+	Tracer Tracer
+	Log    *zap.Logger
 }
 
 // Server is a SPICE proxy.
@@ -34,6 +36,7 @@ type Server struct {
 	cfg      Config
 	auth     authz.Authorizer
 	observer Observer
+	tracer   Tracer
 	log      *zap.Logger
 
 	clientTLS *tls.Config
@@ -66,6 +69,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		cfg:      cfg,
 		auth:     deps.Authorizer,
 		observer: deps.Observer,
+		tracer:   deps.Tracer,
 		log:      deps.Log,
 		clientTLS: &tls.Config{
 			Certificates: []tls.Certificate{cfg.Certificate},

@@ -71,7 +71,13 @@ func serve(ctx context.Context, cfg config.Config, stdout io.Writer) error {
 		return err
 	}
 	metrics := observe.New()
-	server, err := session.New(settings, session.Deps{Authorizer: authorizer, Observer: metrics, Log: log})
+	deps := session.Deps{Authorizer: authorizer, Observer: metrics, Log: log}
+	if cfg.Pacing.TraceDir != "" {
+		if deps.Tracer, err = observe.NewTraces(cfg.Pacing.TraceDir, log); err != nil {
+			return err
+		}
+	}
+	server, err := session.New(settings, deps)
 	if err != nil {
 		return err
 	}

@@ -146,6 +146,7 @@ func TestFailures(t *testing.T) {
 		{"metrics port in use", func(s *settings) { s.metrics = inUse.Port }, nil, exitFailed, inUse.String()},
 		{"no certificate", func(s *settings) { s.tls = "" }, []string{"--cert", "/no/cert.pem"}, exitFailed, "/no/cert.pem"},
 		{"state_dir is no directory", func(s *settings) { s.stateDir = "/dev/null" }, nil, exitFailed, "/dev/null"},
+		{"trace_dir is no directory", func(s *settings) { s.extra = "pacing: {trace_dir: /dev/null/traces}" }, nil, exitFailed, "/dev/null"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := newSettings(t)

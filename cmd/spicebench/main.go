@@ -9,6 +9,7 @@ import (
 	"spicepacer/cmd/spicebench/ab"
 	"spicepacer/cmd/spicebench/client"
 	"spicepacer/cmd/spicebench/cost"
+	"spicepacer/cmd/spicebench/dump"
 	"spicepacer/cmd/spicebench/guest"
 	"spicepacer/cmd/spicebench/keydraw"
 	"spicepacer/cmd/spicebench/link"
@@ -22,6 +23,7 @@ Commands:
   guest   build or boot the guest that draws activity and answers keys
   client  measure as a SPICE client without a screen
   cost    compare the processor time per GB with HAProxy's
+  dump    show the messages in a capture of plaintext SPICE or in a trace
 
 Flags of a command: spicebench COMMAND --help
 `
@@ -30,6 +32,7 @@ var commands = map[string]func(args []string) error{
 	"ab":     ab.Main,
 	"client": client.Main,
 	"cost":   cost.Main,
+	"dump":   dump.Main,
 	"guest":  guest.Main,
 	"link":   link.Main,
 }
