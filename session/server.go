@@ -25,21 +25,25 @@ import (
 // Deps are what a Server works with. Only Authorizer is required.
 type Deps struct {
 	Authorizer authz.Authorizer
-	Observer   Observer
-	Log        *zap.Logger
+	// Registrar is told of every channel's life; nil: nobody is.
+	Registrar authz.Registrar
+	Observer  Observer
+	Log       *zap.Logger
 }
 
 // Server is a SPICE proxy.
 type Server struct {
-	cfg      Config
-	auth     authz.Authorizer
-	observer Observer
-	log      *zap.Logger
+	cfg       Config
+	auth      authz.Authorizer
+	registrar authz.Registrar
+	observer  Observer
+	log       *zap.Logger
 
 	clientTLS *tls.Config
 	permits   *permits
 	keys      ticketKeys
 	registry  *registry
+	live      *liveSessions
 	// missingOptions makes the lack of a socket option one line in the log.
 	missingOptions sync.Once
 	handlers       sync.WaitGroup
@@ -63,10 +67,11 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		deps.Log = zap.NewNop()
 	}
 	return &Server{
-		cfg:      cfg,
-		auth:     deps.Authorizer,
-		observer: deps.Observer,
-		log:      deps.Log,
+		cfg:       cfg,
+		auth:      deps.Authorizer,
+		registrar: deps.Registrar,
+		observer:  deps.Observer,
+		log:       deps.Log,
 		clientTLS: &tls.Config{
 			Certificates: []tls.Certificate{cfg.Certificate},
 			MinVersion:   tls.VersionTLS12,
@@ -74,6 +79,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		permits:  newPermits(cfg.Connections, cfg.HandshakesPerAddress),
 		keys:     newTicketKeys(),
 		registry: newRegistry(cfg.Pacing.PassthroughPercent),
+		live:     newLiveSessions(),
 		listen:   listenTCP,
 	}, nil
 }
