@@ -46,6 +46,12 @@ type Options struct {
 	Record io.Writer
 }
 
+// running is one life of the daemon.
+type running struct {
+	server   *grpc.Server
+	listener net.Listener
+}
+
 const defaultHeartbeat = 5 * time.Second
 
 // Daemon is a control plane. It is safe for concurrent use.
@@ -55,11 +61,11 @@ type Daemon struct {
 	// lifecycle is held while a server starts or stops, before mu.
 	lifecycle sync.Mutex
 
-	mu     sync.Mutex
-	server *grpc.Server // nil while it is stopped
-	rules  map[string]Rule
-	calls  []Call
-	read   int // calls that Next has returned
+	mu      sync.Mutex
+	running *running // nil while it is stopped
+	rules   map[string]Rule
+	calls   []Call
+	read    int // calls that Next has returned
 	// channels are the rows of the real daemon's database: session by connection
 	// reference. They outlive a restart.
 	channels map[string]string
@@ -94,7 +100,7 @@ func (d *Daemon) Restart() error {
 	kerbsidepb.RegisterKerbsideProxyServer(server, service{Daemon: d})
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.server = server
+	d.running = &running{server, l}
 	go server.Serve(l)
 	return nil
 }
@@ -118,26 +124,28 @@ func listen(path string) (net.Listener, error) {
 // Stop ends all calls as a killed daemon would and removes the socket.
 func (d *Daemon) Stop() {
 	d.mu.Lock()
-	server := d.server
+	life := d.running
 	if d.timer != nil {
 		d.timer.Stop()
 	}
 	d.mu.Unlock()
-	if server != nil {
-		d.kill(server)
-	}
+	d.end(life)
 }
 
-// kill stops one server, and no other that has taken its place.
-func (d *Daemon) kill(server *grpc.Server) {
+// end ends one life, and no other that has come after it.
+func (d *Daemon) end(life *running) {
+	if life == nil {
+		return
+	}
 	d.lifecycle.Lock()
 	defer d.lifecycle.Unlock()
 	d.mu.Lock()
-	if d.server == server {
-		d.server = nil
+	if d.running == life {
+		d.running = nil
 	}
 	d.mu.Unlock()
-	server.Stop()
+	life.listener.Close() // Serve may not have seen it yet
+	life.server.Stop()
 }
 
 // Terminate marks a session to be ended: every control stream, open or yet to

@@ -103,11 +103,9 @@ func (d *Daemon) obey(ctx context.Context, r Rule) error {
 		return ctx.Err()
 	case Die:
 		d.mu.Lock()
-		server := d.server
+		life := d.running
 		d.mu.Unlock()
-		if server != nil {
-			go d.kill(server) // which waits for this call
-		}
+		go d.end(life) // which waits for this call
 		<-ctx.Done()
 		return ctx.Err()
 	case Fail:

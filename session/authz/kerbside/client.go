@@ -43,7 +43,7 @@ type Client struct {
 	conn *grpc.ClientConn
 	rpc  kerbsidepb.KerbsideProxyClient
 
-	channels channels
+	channels *channels
 
 	// Seams for tests.
 	silence                     time.Duration
@@ -84,7 +84,7 @@ func New(cfg Config, log *zap.Logger) (*Client, error) {
 	}
 	return &Client{
 		cfg: cfg, log: log, conn: conn, rpc: kerbsidepb.NewKerbsideProxyClient(conn),
-		channels: channels{byRef: make(map[string]*registration)},
+		channels: newChannels(),
 		silence:  silence, shortestPause: shortestPause, longestPause: longestPause,
 	}, nil
 }

@@ -22,7 +22,7 @@ type Sessions interface {
 // Control follows the daemon's control stream until ctx ends. A stream that
 // breaks, falls silent or cannot be opened is opened again after a pause that
 // doubles each time; the daemon then names the sessions to end anew, and is told
-// of all live channels anew.
+// anew which channels are live.
 func (c *Client) Control(ctx context.Context, s Sessions) {
 	pause := pause{shortest: c.shortestPause, longest: c.longestPause}
 	for {
@@ -72,8 +72,8 @@ func (c *Client) follow(ctx context.Context, s Sessions) (opened bool, err error
 	if err != nil {
 		return false, explain(err)
 	}
-	var listing sync.WaitGroup
-	defer listing.Wait()
+	var reconciling sync.WaitGroup
+	defer reconciling.Wait()
 	defer cancel(nil)
 	for {
 		event, err := stream.Recv()
@@ -85,7 +85,7 @@ func (c *Client) follow(ctx context.Context, s Sessions) (opened bool, err error
 		if !opened {
 			opened = true
 			c.log.Info("ProxyControl stream opened", zap.String("node", c.cfg.Node))
-			listing.Go(func() { c.list(ctx) })
+			reconciling.Go(func() { c.reconcile(ctx) })
 		}
 		c.act(event, s)
 	}

@@ -2,6 +2,8 @@ package kerbside
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 
 	"go.uber.org/zap"
@@ -10,10 +12,25 @@ import (
 	"spicepacer/session/authz/kerbside/kerbsidepb"
 )
 
-// channels are those that the daemon was told of and that have not ended.
+// channels are those that the daemon was told of.
 type channels struct {
-	mu    sync.Mutex
+	mu sync.Mutex
+	// byRef are those that have not ended, by connection reference.
 	byRef map[string]*registration
+	// owed are those whose end the daemon could not be told, mostOwed at most.
+	owed map[string]bool
+	// uncleared tells that what an earlier run left may still be there.
+	uncleared bool
+	// entering is held by everyone who enters a channel, and all of it while the
+	// node's channels are cleared.
+	entering sync.RWMutex
+}
+
+// mostOwed bounds what a daemon that stays away costs.
+const mostOwed = 10_000
+
+func newChannels() *channels {
+	return &channels{byRef: make(map[string]*registration), owed: make(map[string]bool)}
 }
 
 // registration is one channel's. Its lock keeps the calls about the channel in
@@ -48,14 +65,54 @@ func (c *channels) all() []*registration {
 	return all
 }
 
+// owe remembers that the daemon has to be told of an end, settle that it was.
+func (c *channels) owe(ref string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.owed) < mostOwed {
+		c.owed[ref] = true
+	}
+}
+
+func (c *channels) settle(ref string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.owed, ref)
+}
+
+func (c *channels) debts() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Collect(maps.Keys(c.owed))
+}
+
+// setCleared notes what ClearNodeChannels came to.
+func (c *channels) setCleared(done bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.uncleared = !done
+}
+
+// mayClear tells that clearing is due and costs no live channel.
+func (c *channels) mayClear() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.uncleared && len(c.byRef) == 0
+}
+
 // ClearNodeChannels removes what an earlier run of this node left. It belongs
-// before the first channel.
+// before the first channel; if it fails, Control does it when the daemon is
+// there, provided that no channel is by then.
 func (c *Client) ClearNodeChannels(ctx context.Context) error {
-	return tell(ctx, c, "ClearNodeChannels", c.rpc.ClearNodeChannels, &kerbsidepb.ClearNodeChannelsRequest{Node: c.cfg.Node})
+	err := tell(ctx, c, "ClearNodeChannels", c.rpc.ClearNodeChannels, &kerbsidepb.ClearNodeChannelsRequest{Node: c.cfg.Node})
+	c.channels.setCleared(err == nil)
+	return err
 }
 
 // Register implements authz.Registrar.
 func (c *Client) Register(ctx context.Context, ch authz.Channel) error {
+	c.channels.entering.RLock()
+	defer c.channels.entering.RUnlock()
 	if err := c.enter(ctx, ch); err != nil {
 		return err
 	}
@@ -75,15 +132,24 @@ func (c *Client) enter(ctx context.Context, ch authz.Channel) error {
 	})
 }
 
-// Deregister implements authz.Registrar.
+// Deregister implements authz.Registrar. After an error, Control tells the daemon
+// when it is there again.
 func (c *Client) Deregister(ctx context.Context, ch authz.Channel) error {
 	if r := c.channels.remove(ch.Ref); r != nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.ended = true
 	}
+	err := c.remove(ctx, ch.Ref)
+	if err != nil {
+		c.channels.owe(ch.Ref)
+	}
+	return err
+}
+
+func (c *Client) remove(ctx context.Context, ref string) error {
 	return tell(ctx, c, "DeregisterChannel", c.rpc.DeregisterChannel, &kerbsidepb.DeregisterChannelRequest{
-		Node: c.cfg.Node, ConnectionRef: ch.Ref,
+		Node: c.cfg.Node, ConnectionRef: ref,
 	})
 }
 
@@ -100,24 +166,50 @@ func (c *Client) Audit(ctx context.Context, ch authz.Channel, t authz.Target, me
 	})
 }
 
-// list enters all live channels again, after the daemon was away: it may have
-// lost them. Entering a channel that it knows changes nothing there.
-func (c *Client) list(ctx context.Context) {
-	listed := 0
-	for _, r := range c.channels.all() {
-		done, err := c.reenter(ctx, r)
-		switch {
-		case ctx.Err() != nil:
+// reconcile makes what the daemon knows what is, after it was away: it may have
+// lost the live channels, and has missed the ends of others. Entering a channel
+// that it knows changes nothing there.
+func (c *Client) reconcile(ctx context.Context) {
+	if err := c.clearLate(ctx); err != nil {
+		c.log.Warn("ClearNodeChannels failed; continuing", zap.Error(err))
+	}
+	listed, removed := 0, 0
+	for _, ref := range c.channels.debts() {
+		err := c.remove(ctx, ref)
+		if ctx.Err() != nil {
 			return
-		case err != nil:
+		}
+		if err != nil {
+			c.log.Warn("ended channel not removed", zap.String("connection_ref", ref), zap.Error(err))
+			continue
+		}
+		c.channels.settle(ref)
+		removed++
+	}
+	for _, r := range c.channels.all() {
+		live, err := c.reenter(ctx, r)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
 			c.log.Warn("live channel not listed again", zap.String("connection_ref", r.channel.Ref), zap.Error(err))
-		case done:
+		} else if live {
 			listed++
 		}
 	}
-	if listed > 0 {
-		c.log.Info("live channels listed again", zap.String("node", c.cfg.Node), zap.Int("channels", listed))
+	if listed+removed > 0 {
+		c.log.Info("live channels listed again", zap.String("node", c.cfg.Node), zap.Int("channels", listed), zap.Int("ended", removed))
 	}
+}
+
+// clearLate does what could not be done at the start.
+func (c *Client) clearLate(ctx context.Context) error {
+	c.channels.entering.Lock()
+	defer c.channels.entering.Unlock()
+	if !c.channels.mayClear() {
+		return nil
+	}
+	return c.ClearNodeChannels(ctx)
 }
 
 // reenter tells whether the channel was still there.
