@@ -15,6 +15,7 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -50,6 +51,7 @@ type proxy struct {
 	started, ended   chan ChannelInfo
 	cancel           context.CancelFunc
 	served           chan error
+	stopping         sync.Once
 }
 
 type outcome struct {
@@ -136,13 +138,15 @@ func (p *proxy) serve(running goleak.Option) {
 	})
 }
 
-// stop ends Serve, which must not be an error.
+// stop ends Serve, which must not be an error. Once is enough.
 func (p *proxy) stop() {
 	p.t.Helper()
 	p.cancel()
-	if err := await(p.t, p.served, "end of Serve"); err != nil {
-		p.t.Errorf("Serve: %v", err)
-	}
+	p.stopping.Do(func() {
+		if err := await(p.t, p.served, "end of Serve"); err != nil {
+			p.t.Errorf("Serve: %v", err)
+		}
+	})
 }
 
 // tellingListener lets a test look at accepted sockets.

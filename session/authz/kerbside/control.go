@@ -25,8 +25,8 @@ type Sessions interface {
 // anew which channels are live.
 func (c *Client) Control(ctx context.Context, s Sessions) {
 	pause := pause{shortest: c.shortestPause, longest: c.longestPause}
-	for {
-		opened, err := c.follow(ctx, s)
+	for again := false; ; again = true {
+		opened, err := c.follow(ctx, s, again)
 		if ctx.Err() != nil {
 			return
 		}
@@ -53,9 +53,9 @@ func (c *Client) Control(ctx context.Context, s Sessions) {
 // errSilent tells that a stream was given up because nothing came.
 var errSilent = errors.New("no event")
 
-// follow opens the stream and acts on its events until it ends. It tells
-// whether the daemon answered at all.
-func (c *Client) follow(ctx context.Context, s Sessions) (opened bool, err error) {
+// follow opens the stream and acts on its events until it ends. again tells that
+// the daemon may have been away. The result tells whether it answered at all.
+func (c *Client) follow(ctx context.Context, s Sessions, again bool) (opened bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	// The daemon begins with a heartbeat, so that the first limit is a call's.
@@ -85,7 +85,7 @@ func (c *Client) follow(ctx context.Context, s Sessions) (opened bool, err error
 		if !opened {
 			opened = true
 			c.log.Info("ProxyControl stream opened", zap.String("node", c.cfg.Node))
-			reconciling.Go(func() { c.reconcile(ctx) })
+			reconciling.Go(func() { c.reconcile(ctx, again) })
 		}
 		c.act(event, s)
 	}

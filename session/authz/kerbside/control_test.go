@@ -33,6 +33,11 @@ func (p *plane) startControl() (sessions, func()) {
 	return s, stop
 }
 
+// failFirstStream has the daemon away at first.
+func (p *plane) failFirstStream() {
+	p.daemon.On("ProxyControl", control.Rule{Times: 1, Answer: control.Fail, Code: codes.Unavailable})
+}
+
 func (p *plane) wantEnded(s sessions, id string) {
 	p.t.Helper()
 	select {
@@ -158,12 +163,13 @@ func TestLiveChannelsAreListedAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	p.startControl()
+	p.wantLine("ProxyControl stream opened")
 	p.daemon.Stop()
 	p.daemon.ForgetChannels()
 	if err := p.daemon.Restart(); err != nil {
 		t.Fatal(err)
 	}
-	p.startControl()
 	p.wantLine("live channels listed again")
 	channels := p.daemon.Channels()
 	_, first := channels["ref1"]
@@ -185,6 +191,7 @@ func TestListingGoesOnAfterAFailure(t *testing.T) {
 	}
 	p.daemon.ForgetChannels()
 	p.daemon.On("RegisterChannel", control.Rule{Times: 1, Answer: control.Refuse, Text: "disk full"})
+	p.failFirstStream()
 	p.startControl()
 	p.wantLine("live channel not listed again")
 	p.wantLine("live channels listed again")
@@ -201,7 +208,9 @@ func TestEndedChannelStaysRemoved(t *testing.T) {
 	}
 	p.want("RegisterChannel", nil)
 	p.daemon.On("RegisterChannel", control.Rule{Delay: soon})
+	p.failFirstStream()
 	p.startControl()
+	p.want("ProxyControl", nil)
 	p.want("ProxyControl", nil)
 	p.want("RegisterChannel", nil) // under way
 	if err := p.Deregister(p.ctx, display); err != nil {
@@ -260,7 +269,9 @@ func TestLateClear(t *testing.T) {
 				}
 				p.want("RegisterChannel", nil)
 			}
+			p.failFirstStream()
 			p.startControl()
+			p.want("ProxyControl", nil)
 			p.want("ProxyControl", nil)
 			if live {
 				p.want("RegisterChannel", nil)
@@ -268,6 +279,21 @@ func TestLateClear(t *testing.T) {
 				p.want("ClearNodeChannels", &kerbsidepb.ClearNodeChannelsRequest{Node: "node1"})
 			}
 		})
+	}
+}
+
+// TestFirstStreamListsNothing: channels that came before it are known.
+func TestFirstStreamListsNothing(t *testing.T) {
+	p := newPlane(t, nil)
+	if err := p.Register(p.ctx, display); err != nil {
+		t.Fatal(err)
+	}
+	s, stop := p.startControl()
+	p.daemon.Terminate("live")
+	p.wantEnded(s, "live")
+	stop()
+	if n := len(p.daemon.Calls()); n != 2 {
+		t.Errorf("%d calls, want one registration and one stream", n)
 	}
 }
 

@@ -166,18 +166,29 @@ func (c *Client) Audit(ctx context.Context, ch authz.Channel, t authz.Target, me
 	})
 }
 
-// reconcile makes what the daemon knows what is, after it was away: it may have
-// lost the live channels, and has missed the ends of others. Entering a channel
+// reconcile tells the daemon what it has missed. If it may have been away, it is
+// told of all live channels too: it may have lost them, and entering a channel
 // that it knows changes nothing there.
-func (c *Client) reconcile(ctx context.Context) {
+func (c *Client) reconcile(ctx context.Context, away bool) {
 	if err := c.clearLate(ctx); err != nil {
 		c.log.Warn("ClearNodeChannels failed; continuing", zap.Error(err))
 	}
-	listed, removed := 0, 0
+	removed := c.settleDebts(ctx)
+	listed := 0
+	if away {
+		listed = c.list(ctx)
+	}
+	if listed+removed > 0 {
+		c.log.Info("live channels listed again", zap.String("node", c.cfg.Node), zap.Int("channels", listed), zap.Int("ended", removed))
+	}
+}
+
+// settleDebts tells of the ends that could not be told, and counts them.
+func (c *Client) settleDebts(ctx context.Context) (removed int) {
 	for _, ref := range c.channels.debts() {
 		err := c.remove(ctx, ref)
 		if ctx.Err() != nil {
-			return
+			break
 		}
 		if err != nil {
 			c.log.Warn("ended channel not removed", zap.String("connection_ref", ref), zap.Error(err))
@@ -186,10 +197,15 @@ func (c *Client) reconcile(ctx context.Context) {
 		c.channels.settle(ref)
 		removed++
 	}
+	return removed
+}
+
+// list enters all live channels again and counts them.
+func (c *Client) list(ctx context.Context) (listed int) {
 	for _, r := range c.channels.all() {
 		live, err := c.reenter(ctx, r)
 		if ctx.Err() != nil {
-			return
+			break
 		}
 		if err != nil {
 			c.log.Warn("live channel not listed again", zap.String("connection_ref", r.channel.Ref), zap.Error(err))
@@ -197,9 +213,7 @@ func (c *Client) reconcile(ctx context.Context) {
 			listed++
 		}
 	}
-	if listed+removed > 0 {
-		c.log.Info("live channels listed again", zap.String("node", c.cfg.Node), zap.Int("channels", listed), zap.Int("ended", removed))
-	}
+	return listed
 }
 
 // clearLate does what could not be done at the start.
