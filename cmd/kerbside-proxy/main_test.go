@@ -99,6 +99,7 @@ metrics: {port: %d}
 state_dir: %s
 tls: {%s}
 control:
+  kind: static
   targets:
     - {token: sesame, name: lab, hypervisor: 127.0.0.1, insecure_port: %d}
 %s`, s.secure, s.insecure, s.metrics, s.stateDir, s.tls, s.hypervisor, s.extra)
