@@ -392,13 +392,12 @@ func TestEscalationToTLS(t *testing.T) {
 	c.wantSequence("RegisterChannel", "AuthorizeConnection", "Hypervisor connection successful")
 }
 
-// ended waits until every client was told the end.
-func ended(peers []*peer) time.Duration {
-	start := time.Now()
+// wantAllClosed waits until every client was told the end.
+func wantAllClosed(peers []*peer) {
 	for _, p := range peers {
+		p.t.Helper()
 		p.wantClose()
 	}
-	return time.Since(start)
 }
 
 var sessionChannels = []spiceproto.ChannelType{
@@ -411,7 +410,7 @@ func TestTerminateSessionEndsItsChannels(t *testing.T) {
 	c.daemon.Terminate("another session")
 	peers[0].wantEcho()
 	c.daemon.Terminate(testSession)
-	ended(peers)
+	wantAllClosed(peers)
 	c.until("all channels gone", func() bool { return len(c.daemon.Channels()) == 0 })
 	if n := c.logs.FilterMessage("session terminated by control plane; ending relay").Len(); n != len(peers) {
 		t.Errorf("%d channels terminated, want %d; log:\n%s", n, len(peers), c.log())
@@ -424,7 +423,7 @@ func TestTerminateSessionEndsItsChannels(t *testing.T) {
 }
 
 // TestTerminateWaitsForNoClient has clients that read nothing while much is
-// held for them. The limit is that of the contract for the replacement.
+// held for them; TestTerminationIsQuick tells how long that may take.
 func TestTerminateWaitsForNoClient(t *testing.T) {
 	flood := func(conn net.Conn) {
 		message := append(spiceproto.Header{Type: 250, Size: 1 << 20}.Append(nil), make([]byte, 1<<20)...)
@@ -438,15 +437,11 @@ func TestTerminateWaitsForNoClient(t *testing.T) {
 	h.then = flood
 	c := startControlled(t, h.target(), patience, nil)
 	peers := c.openSession(sessionChannels...)
-	start := time.Now()
 	if !c.TerminateSession(testSession) {
 		t.Error("no session terminated")
 	}
 	for range peers {
 		await(t, c.ended, "end of a channel")
-	}
-	if took := time.Since(start); took < terminateFlush {
-		t.Logf("ended within %v: nothing was held", took)
 	}
 }
 
@@ -492,7 +487,7 @@ func TestDaemonDiesMidSession(t *testing.T) {
 	peers[0].wantEcho()
 	peers = append(peers[:1], c.openSession(spiceproto.ChannelInputs)...)
 	c.daemon.Terminate(testSession)
-	ended(peers)
+	wantAllClosed(peers)
 }
 
 func TestDaemonThatHangsMidSession(t *testing.T) {
@@ -514,7 +509,7 @@ func TestDrainDeregisters(t *testing.T) {
 	c := startControlled(t, newHypervisor(t).target(), patience, nil)
 	peers := c.openSession(spiceproto.ChannelMain, spiceproto.ChannelCursor)
 	c.cancel()
-	ended(peers)
+	wantAllClosed(peers)
 	c.stop()
 	if channels := c.daemon.Channels(); len(channels) != 0 {
 		t.Errorf("the daemon knows %v after the drain", channels)
