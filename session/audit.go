@@ -78,6 +78,9 @@ func certificateProblem(err error) string {
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return "UnknownIssuer"
 	}
+	if errors.Is(err, errOldCertificate) {
+		return "UnsupportedCertVersion"
+	}
 	invalid, ok := errors.AsType[x509.CertificateInvalidError](err)
 	if ok && invalid.Reason == x509.Expired {
 		return "Expired"

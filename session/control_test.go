@@ -179,10 +179,11 @@ func TestOutcomes(t *testing.T) {
 	)
 	healthy := func(t *testing.T) authz.Target { return newHypervisor(t).target() }
 	ca := issue(t, nil, "ca")
-	pinned := func(pin string) func(*testing.T) authz.Target {
+	leaf := issue(t, &ca, "hv")
+	shows := func(cert issued, authority, pin string) func(*testing.T) authz.Target {
 		return func(t *testing.T) authz.Target {
-			_, target := tlsHypervisor(t, issue(t, &ca, "hv"))
-			target.CACert, target.HostSubject = ca.pem, pin
+			_, target := tlsHypervisor(t, cert)
+			target.CACert, target.HostSubject = authority, pin
 			return target
 		}
 	}
@@ -287,12 +288,27 @@ func TestOutcomes(t *testing.T) {
 			calls: []string{register, authorize, "Hypervisor connection failed: Server requires TLS connection. Use tls-port in config.", deregister},
 		},
 		"hypervisor's subject is another": {
-			target: pinned("CN=other"),
+			target: shows(leaf, ca.pem, "CN=other"),
 			answer: spiceproto.LinkErrError, result: BackendFailed, line: `TLS: rejecting certificate: pinned host_subject does not match subject "CN=hv,O=Test"`,
 			calls: []string{register, authorize, "Hypervisor connection failed: invalid peer certificate: NotValidForName", deregister},
 		},
+		"hypervisor's certificate has expired": {
+			target: shows(issueUntil(t, &ca, "hv", time.Now().Add(-time.Minute)), ca.pem, ""),
+			answer: spiceproto.LinkErrError, result: BackendFailed, line: "hypervisor connection failed",
+			calls: []string{register, authorize, "Hypervisor connection failed: invalid peer certificate: Expired", deregister},
+		},
+		"hypervisor's certificate is of another authority": {
+			target: shows(leaf, issue(t, nil, "stranger").pem, "O=Test,CN=hv"),
+			answer: spiceproto.LinkErrError, result: BackendFailed, line: "hypervisor connection failed",
+			calls: []string{register, authorize, "Hypervisor connection failed: invalid peer certificate: UnknownIssuer", deregister},
+		},
+		"hypervisor's certificate is of version 1": {
+			target: shows(oldCertificate(t, ca, leaf), ca.pem, "O=Test,CN=hv"),
+			answer: spiceproto.LinkErrError, result: BackendFailed, line: "hypervisor connection failed",
+			calls: []string{register, authorize, "Hypervisor connection failed: invalid peer certificate: UnsupportedCertVersion", deregister},
+		},
 		"malformed pin": {
-			target: pinned("CN"),
+			target: shows(leaf, ca.pem, "CN"),
 			answer: spiceproto.LinkErrError, result: BackendFailed, line: "hypervisor connection failed",
 			calls: []string{register, authorize,
 				`Hypervisor connection failed: refusing to connect with a malformed host_subject: host_subject "CN": no = in "CN"`, deregister},
