@@ -151,7 +151,7 @@ func Default() Config {
 		},
 		StateDir: "/var/lib/spicepacer",
 		Control: Control{
-			Kind:       ControlStatic,
+			Kind:       ControlKerbside,
 			Socket:     "/run/kerbside/api.sock",
 			NodeName:   "kerbside",
 			RPCTimeout: 10 * time.Second,

@@ -3,6 +3,7 @@ package session
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 
 	"spicepacer/session/authz"
@@ -45,6 +46,9 @@ type verifier struct {
 
 func (v verifier) verify(state tls.ConnectionState) error {
 	leaf := state.PeerCertificates[0]
+	if leaf.Version < 3 {
+		return errOldCertificate
+	}
 	options := x509.VerifyOptions{Roots: v.roots, DNSName: v.name, Intermediates: x509.NewCertPool()}
 	for _, c := range state.PeerCertificates[1:] {
 		options.Intermediates.AddCert(c)
@@ -57,6 +61,10 @@ func (v verifier) verify(state tls.ConnectionState) error {
 	}
 	return nil
 }
+
+// errOldCertificate refuses what Kerbside's proxy refuses: certificates without
+// the extensions that say what they are for (RFC 5280, 4.1.2.1).
+var errOldCertificate = errors.New("certificate is older than X.509 version 3")
 
 // SubjectError tells that a hypervisor's certificate is trusted but not the
 // pinned one.

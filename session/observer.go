@@ -44,19 +44,22 @@ const (
 	TLSFailed
 	// LinkFailed: the client's link stage broke a rule or took too long.
 	LinkFailed
+	// RegisterFailed: the registrar could not enter the channel.
+	RegisterFailed
 	// Denied: the authorizer refused the token.
 	Denied
 	// AuthorizerFailed: the authorizer could not decide.
 	AuthorizerFailed
 	// BackendFailed: no hypervisor could be reached.
 	BackendFailed
-	// Interrupted: the proxy stopped during the handshake.
+	// Interrupted: the proxy stopped, or the session was terminated, during the
+	// handshake.
 	Interrupted
 )
 
 var resultNames = [...]string{
-	"relayed", "redirected", "limited", "tls_failed", "link_failed", "denied",
-	"authorizer_failed", "backend_failed", "interrupted",
+	"relayed", "redirected", "limited", "tls_failed", "link_failed",
+	"register_failed", "denied", "authorizer_failed", "backend_failed", "interrupted",
 }
 
 // String returns the result's metric label.

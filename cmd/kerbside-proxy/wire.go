@@ -4,10 +4,13 @@ import (
 	"crypto/tls"
 	"net/netip"
 
+	"go.uber.org/zap"
+
 	"spicepacer/config"
 	"spicepacer/pacer"
 	"spicepacer/session"
 	"spicepacer/session/authz"
+	"spicepacer/session/authz/kerbside"
 	"spicepacer/spiceproto"
 )
 
@@ -83,6 +86,27 @@ func staticEntries(targets []config.Target) []authz.Entry {
 		entries[i] = authz.Entry{Token: t.Token, Target: t.Authz()}
 	}
 	return entries
+}
+
+func kerbsideConfig(c config.Control) kerbside.Config {
+	return kerbside.Config{Socket: c.Socket, Node: c.NodeName, Timeout: c.RPCTimeout}
+}
+
+// startFields are the settings that the first line of the log shows.
+func startFields(c config.Config) []zap.Field {
+	return []zap.Field{
+		zap.Stringer("vdi_address", c.Listen.Address),
+		zap.Int("secure_port", c.Listen.SecurePort),
+		zap.Int("insecure_port", c.Listen.InsecurePort),
+		zap.String("cert", c.TLS.Cert),
+		zap.String("cert_key", c.TLS.Key),
+		zap.String("control", c.Control.Kind),
+		zap.String("node_name", c.Control.NodeName),
+		zap.String("api_socket", c.Control.Socket),
+		zap.Stringer("metrics_address", c.Metrics.Address),
+		zap.Int("prometheus_port", c.Metrics.Port),
+		zap.String("mode", c.Pacing.Mode),
+	}
 }
 
 func metricsAddress(m config.Metrics) netip.AddrPort {
