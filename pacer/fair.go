@@ -50,6 +50,7 @@ func (f *fairness) resize(width, height uint32) {
 	var g grid
 	g.resize(width, height)
 	f.columns, f.rows, f.due, f.served = g.columns, g.rows, nil, nil
+	f.credit = max(f.credit, leastUrgentCredit)
 }
 
 // wrote books n bytes sent. burst bounds the credit to go first, in bytes.

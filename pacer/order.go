@@ -13,15 +13,18 @@ type Entry struct {
 	// Value is the owner's.
 	Value any
 
-	f      footprint
-	size   int
-	seq    uint64 // of arrival
-	place  uint64 // its turn: smaller goes first
-	urgent bool   // goes before all that are not
-	whole  bool   // its last byte has arrived
-	queued bool   // in the order, and not begun
-	pinned bool   // a later message reads what this one writes
-	left   remainder
+	f    footprint
+	size int
+	seq  uint64 // of arrival
+	// overtook is the seq of the oldest message when this one went before it.
+	overtook uint64
+	place    uint64 // its turn: smaller goes first
+	since    uint64 // the seq of the oldest message it replaced, or its own
+	urgent   bool   // goes before all that are not
+	whole    bool   // its last byte has arrived
+	queued   bool   // in the order, and not begun
+	pinned   bool   // a later message reads what this one writes
+	left     remainder
 
 	older, newer *Entry // by seq
 	nextChained  *Entry
@@ -31,8 +34,12 @@ type Entry struct {
 	wide         bool
 }
 
-// Size returns the message's size in bytes, header included.
-func (e *Entry) Size() int { return e.size }
+// Number returns the message's number in the order of arrival, from 1.
+func (e *Entry) Number() uint64 { return e.seq }
+
+// Overtook returns the number of the oldest message that this one went before, 0
+// if it went in its order.
+func (e *Entry) Overtook() uint64 { return e.overtook }
 
 // Urgent tells that the message went first, as an update of a place that is
 // still.
@@ -106,7 +113,7 @@ func (o *Order) Resize(width, height uint32) {
 func (o *Order) Push(e *Entry, m Message, size int) {
 	*e = Entry{Value: e.Value, size: size, heapIndex: -1, queued: true}
 	o.seq++
-	e.seq, e.place = o.seq, o.fair.sent
+	e.seq, e.since, e.place = o.seq, o.seq, o.fair.sent
 	o.link(e)
 	f := footprintOf(m)
 	if o.fifo || o.count > maxScanned {
@@ -175,7 +182,7 @@ func (o *Order) cover(e *Entry) {
 			return
 		}
 		x.queued = false
-		e.place = min(e.place, x.place)
+		e.place, e.since = min(e.place, x.place), min(e.since, x.since)
 		e.urgent = e.urgent || x.urgent
 		o.dropped = append(o.dropped, x)
 	})
@@ -193,6 +200,7 @@ func (o *Order) Pop() *Entry {
 		return nil
 	}
 	if e != o.oldest {
+		e.overtook = o.oldest.seq
 		o.stats.Overtook++
 	}
 	e.queued = false

@@ -65,6 +65,9 @@ func display(mode pacer.Mode, n int64) session.ChannelInfo {
 		s.AddHold(20 * time.Millisecond)
 	}
 	s.Sweeps.Store(uint64(n * 3))
+	s.Replaced.Store(uint64(n * 7))
+	s.ReplacedBytes.Store(uint64(n * 7000))
+	s.Overtook.Store(uint64(n * 5))
 	return c
 }
 
