@@ -202,6 +202,9 @@ func (o *Order) Pop() *Entry {
 	if e != o.oldest {
 		e.overtook = o.oldest.seq
 		o.stats.Overtook++
+		if e.urgent {
+			o.fair.overtook(e.size)
+		}
 	}
 	e.queued = false
 	o.unlink(e)
