@@ -363,6 +363,14 @@ func TestOutcomes(t *testing.T) {
 			if c.logs.FilterMessage(tc.line).Len() == 0 {
 				t.Errorf("no line %q; log:\n%s", tc.line, c.log())
 			}
+			authorized := int64(0)
+			if tc.result == Relayed || tc.result == BackendFailed {
+				authorized = 1
+			}
+			if c.opened.Load() != 1 || c.open.Load() != 0 || c.authorized.Load() != authorized {
+				t.Errorf("counted: opened %d, open %d, authorized %d; want 1, 0, %d",
+					c.opened.Load(), c.open.Load(), c.authorized.Load(), authorized)
+			}
 		})
 	}
 }

@@ -44,7 +44,7 @@ type channelCollector struct{ metrics *Metrics }
 // Describe implements prometheus.Collector.
 func (c channelCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		activeDesc, bytesDesc, displaysDesc, queueDesc, budgetDesc, rateDesc, rttDesc, heldDesc, holdDesc, sweepsDesc,
+		activeDesc, bytesDesc, displaysDesc, queueDesc, budgetDesc, rateDesc, rttDesc, heldDesc, holdDesc, sweepsDesc, relayedDesc,
 	} {
 		out <- d
 	}
@@ -54,6 +54,7 @@ func (c channelCollector) Describe(out chan<- *prometheus.Desc) {
 func (c channelCollector) Collect(out chan<- prometheus.Metric) {
 	live, sum := c.metrics.snapshot()
 	collectChannels(out, live, sum)
+	collectRelayed(out, sum)
 	for _, mode := range pacer.Modes() {
 		collectDisplays(out, mode, live, sum.displays[mode])
 	}
