@@ -8,13 +8,21 @@ BIN := bin
 DEMO := $(BIN)/demo
 GUEST_PACKAGES := qemu-system-x86 linux-image-amd64 xz-utils iproute2 procps util-linux
 TEST_PACKAGES := $(GUEST_PACKAGES) spice-client-gtk virt-viewer xvfb xauth xdotool \
-	x11-apps imagemagick openssl haproxy
+	x11-apps imagemagick openssl haproxy tshark
 
 .PHONY: build demo test test-long bench generate lint unit race integration packages clean
 
 build:
 	go build -trimpath -o $(BIN)/kerbside-proxy ./cmd/kerbside-proxy
 	CGO_ENABLED=0 go build -trimpath -o $(BIN)/spicebench ./cmd/spicebench
+
+# What is written from the sources and kept beside them: docs/protocol.md, from
+# the grammar.
+.PHONY: generate protocol-doc
+generate: protocol-doc
+
+protocol-doc:
+	go generate ./spiceproto
 
 demo:
 	.ci/packages $(GUEST_PACKAGES)

@@ -111,13 +111,10 @@ func (c *Config) checkPacing() error {
 	return first(
 		duration("pacing.queue_target", p.QueueTarget, time.Millisecond, time.Second),
 		within("pacing.queue_bytes", int(p.QueueBytes), 64<<10, 1<<30),
-		available("pacing.reorder", fmt.Sprint(p.Reorder), "false"),
 		oneOf("pacing.compression", p.Compression, "keep", "auto", "lz", "quic", "lz4"),
-		available("pacing.compression", p.Compression, "keep"),
 		oneOf("pacing.net_test", p.NetTest, "pass", "fast", "measured"),
 		available("pacing.net_test", p.NetTest, "pass"),
 		duration("pacing.stall_timeout", p.StallTimeout, time.Second, time.Hour),
-		available("pacing.trace_dir", p.TraceDir, ""),
 		within("pacing.passthrough_percent", p.PassthroughPercent, 0, 100),
 	)
 }

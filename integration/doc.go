@@ -12,16 +12,23 @@
 // ends, a failure is told with the peer and the reason. Waits end with an event or
 // with a deadline.
 //
+// Wireshark gives a second opinion on the parsers: what tshark makes of captured
+// sessions is compared message by message (docs/second-opinion.md).
+//
 // The tests need root, /dev/net/tun and programs of the Debian packages
-// qemu-system-x86, linux-image-amd64, spice-client-gtk, virt-viewer, xvfb, xdotool
-// and imagemagick; a missing one is a failure that names its package. They take
-// about three minutes, or none with -short:
+// qemu-system-x86, linux-image-amd64, spice-client-gtk, virt-viewer, xvfb, xdotool,
+// imagemagick and tshark; a missing one is a failure that names its package. They
+// take about three minutes, or next to none with -short:
 //
 //	go test ./integration
 //
 // Pictures, logs and configurations of each test are kept with
 //
 //	go test -artifacts -outputdir DIR ./integration
+//
+// Sessions to give an opinion on are captured anew only when asked for:
+//
+//	SPICEPACER_LONG=1 go test -timeout 40m -v -run SecondOpinionOfLive ./integration
 //
 // The soak is long and runs only when asked for; SPICEPACER_SOAK sets its length:
 //

@@ -67,12 +67,15 @@ func goBuild(ctx context.Context, name string) (string, error) {
 
 // debianPackages tells where to get the programs that the tests run.
 var debianPackages = map[string]string{
+	"dumpcap":            "wireshark-common",
 	"import":             "imagemagick",
 	"ip":                 "iproute2",
 	"nsenter":            "util-linux",
 	"qemu-system-x86_64": "qemu-system-x86",
 	"remote-viewer":      "virt-viewer",
+	"spicy":              "spice-client-gtk",
 	"spicy-screenshot":   "spice-client-gtk",
+	"tshark":             "tshark",
 	"xdotool":            "xdotool",
 	"Xvfb":               "xvfb",
 }

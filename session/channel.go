@@ -46,4 +46,5 @@ type channel struct {
 	serverCaps spiceproto.Caps
 	log        *zap.Logger
 	stats      *Stats
+	trace      ChannelTrace // nil: not traced
 }

@@ -211,6 +211,7 @@ func (s *Server) run(ctx context.Context, ch *channel) {
 	info := ChannelInfo{Ref: ch.ref, Type: ch.kind, ID: ch.id, Mode: ch.mode, Stats: ch.stats}
 	s.observer.ChannelStarted(info)
 	defer s.observer.ChannelEnded(info)
+	defer s.startTrace(ch, info)()
 	start := time.Now()
 	err := s.relay(ctx, ch)
 	level := zap.InfoLevel

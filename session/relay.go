@@ -28,6 +28,8 @@ type relayConfig struct {
 	pacing Pacing
 	// onSession is told the session id that MAIN_INIT carries.
 	onSession func(id uint32)
+	// displays are those of the channel's session; nil: a session of its own.
+	displays *sessionDisplays
 }
 
 // relay carries one channel of the server.
@@ -38,6 +40,7 @@ func (s *Server) relay(ctx context.Context, ch *channel) error {
 	return relay(ctx, ch, relayConfig{
 		pacing:    s.cfg.Pacing,
 		onSession: func(id uint32) { s.registry.learnSession(ch, id) },
+		displays:  s.registry.displays(ch.ref),
 	})
 }
 

@@ -56,7 +56,8 @@ type relayOptions struct {
 	pacing               func(*Pacing)
 	onSession            func(uint32)
 	// mss is what the client's socket shows: 1448 if 0, unknown if negative.
-	mss int
+	mss   int
+	trace ChannelTrace
 }
 
 func startRelay(t *testing.T, o relayOptions) *relayed {
@@ -78,7 +79,7 @@ func startRelay(t *testing.T, o relayOptions) *relayed {
 	if o.pacing != nil {
 		o.pacing(&cfg.pacing)
 	}
-	ch := &channel{kind: o.kind, mode: o.mode, client: client, server: server, log: zap.New(core), stats: r.stats}
+	ch := &channel{kind: o.kind, mode: o.mode, client: client, server: server, log: zap.New(core), stats: r.stats, trace: o.trace}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	r.cancel = cancel
 	go func() {

@@ -28,7 +28,9 @@ type Deps struct {
 	// Registrar is told of every channel's life; nil: nobody is.
 	Registrar authz.Registrar
 	Observer  Observer
-	Log       *zap.Logger
+	// Tracer is nil unless traces are wanted.
+	Tracer Tracer
+	Log    *zap.Logger
 }
 
 // Server is a SPICE proxy.
@@ -37,6 +39,7 @@ type Server struct {
 	auth      authz.Authorizer
 	registrar authz.Registrar
 	observer  Observer
+	tracer    Tracer
 	log       *zap.Logger
 
 	clientTLS *tls.Config
@@ -71,6 +74,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		auth:      deps.Authorizer,
 		registrar: deps.Registrar,
 		observer:  deps.Observer,
+		tracer:    deps.Tracer,
 		log:       deps.Log,
 		clientTLS: &tls.Config{
 			Certificates: []tls.Certificate{cfg.Certificate},

@@ -99,6 +99,11 @@ func runServer(ctx context.Context, cfg config.Config, deps session.Deps, daemon
 	}
 	metrics := observe.New()
 	deps.Observer = metrics
+	if cfg.Pacing.TraceDir != "" {
+		if deps.Tracer, err = observe.NewTraces(cfg.Pacing.TraceDir, deps.Log); err != nil {
+			return err
+		}
+	}
 	server, err := session.New(settings, deps)
 	if err != nil {
 		return err

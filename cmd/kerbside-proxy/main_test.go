@@ -140,12 +140,13 @@ func TestFailures(t *testing.T) {
 		{"unknown key", func(s *settings) { s.extra = "pacing: {mod: adaptive}" }, nil, exitUsage, "pacing.mod: unknown key"},
 		{"wrong value", func(s *settings) { s.extra = "log: {level: loud}" }, nil, exitUsage, "log.level: "},
 		{"several mistakes", func(s *settings) { s.extra = "log: [1, 2]\npacing: {mode: 7, queue_bytes: x}" }, nil, exitUsage, ": "},
-		{"later version", func(s *settings) { s.extra = "pacing: {reorder: true}" }, nil, exitUsage, "pacing.reorder: "},
+		{"later version", func(s *settings) { s.extra = "pacing: {net_test: fast}" }, nil, exitUsage, "pacing.net_test: "},
 		{"secure port in use", func(s *settings) { s.secure = inUse.Port }, nil, exitFailed, inUse.String()},
 		{"insecure port in use", func(s *settings) { s.insecure = inUse.Port }, nil, exitFailed, inUse.String()},
 		{"metrics port in use", func(s *settings) { s.metrics = inUse.Port }, nil, exitFailed, inUse.String()},
 		{"no certificate", func(s *settings) { s.tls = "" }, []string{"--cert", "/no/cert.pem"}, exitFailed, "/no/cert.pem"},
 		{"state_dir is no directory", func(s *settings) { s.stateDir = "/dev/null" }, nil, exitFailed, "/dev/null"},
+		{"trace_dir is no directory", func(s *settings) { s.extra = "pacing: {trace_dir: /dev/null/traces}" }, nil, exitFailed, "/dev/null"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := newSettings(t)

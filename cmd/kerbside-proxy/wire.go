@@ -11,6 +11,7 @@ import (
 	"spicepacer/session"
 	"spicepacer/session/authz"
 	"spicepacer/session/authz/kerbside"
+	"spicepacer/spiceproto"
 )
 
 // sessionConfig translates the settings and loads the certificate.
@@ -40,6 +41,12 @@ func certificate(c config.Config) (tls.Certificate, error) {
 	return session.LoadCertificate(c.TLS.Cert, c.TLS.Key)
 }
 
+// compressions are the values of pacing.compression that ask for one; the others
+// leave the choice to the client, for ever or while the link is not the limit.
+var compressions = map[string]spiceproto.Compression{
+	"lz": spiceproto.CompressionLZ, "quic": spiceproto.CompressionQUIC, "lz4": spiceproto.CompressionLZ4,
+}
+
 func pacingConfig(p config.Pacing) (session.Pacing, error) {
 	mode, err := pacer.ParseMode(p.Mode)
 	return session.Pacing{
@@ -48,6 +55,9 @@ func pacingConfig(p config.Pacing) (session.Pacing, error) {
 		QueueBytes:         int(p.QueueBytes),
 		StallTimeout:       p.StallTimeout,
 		RawValve:           p.RawValve,
+		Reorder:            p.Reorder,
+		Compression:        compressions[p.Compression],
+		CompressionAuto:    p.Compression == "auto",
 		PassthroughPercent: p.PassthroughPercent,
 		Client: session.ClientOptions{
 			CongestionControl: p.Client.CongestionControl,

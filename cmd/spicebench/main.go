@@ -10,6 +10,7 @@ import (
 	"spicepacer/cmd/spicebench/client"
 	"spicepacer/cmd/spicebench/control"
 	"spicepacer/cmd/spicebench/cost"
+	"spicepacer/cmd/spicebench/dump"
 	"spicepacer/cmd/spicebench/guest"
 	"spicepacer/cmd/spicebench/keydraw"
 	"spicepacer/cmd/spicebench/link"
@@ -24,6 +25,7 @@ Commands:
   client  measure as a SPICE client without a screen
   cost    compare the processor time per GB with HAProxy's
   control stand in for the Kerbside daemon
+  dump    show the messages in a capture of plaintext SPICE or in a trace
 
 Flags of a command: spicebench COMMAND --help
 `
@@ -33,6 +35,7 @@ var commands = map[string]func(args []string) error{
 	"client":  client.Main,
 	"control": control.Main,
 	"cost":    cost.Main,
+	"dump":    dump.Main,
 	"guest":   guest.Main,
 	"link":    link.Main,
 }

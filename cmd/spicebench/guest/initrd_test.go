@@ -71,7 +71,7 @@ func TestBuild(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.name)
 	}
-	const want = "dev proc m dev/console init m/00-virtio_ring.ko m/01-virtio.ko m/02-virtio_pci.ko.xz m/03-drm.ko m/04-virtio-gpu.ko"
+	const want = "dev proc m dev/console init m/00-virtio_ring.ko m/01-virtio.ko m/02-virtio_pci.ko.xz m/03-drm.ko m/04-virtio-gpu.ko m/05-virtio_console.ko"
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("initrd holds\n%s, want\n%s", got, want)
 	}

@@ -54,6 +54,9 @@ func parseFlags(args []string) (*flags, error) {
 	set.IntVar(&o.Noise, "noise", 0, "noise bits per colour, 0..8")
 	set.DurationVar(&o.Delay, "delay", 0, "time from boot to the first activity frame, whole seconds")
 	set.DurationVar(&o.ModeSwitch, "mode-switch", 0, "time between changes of resolution, whole seconds; 0: never")
+	set.IntVar(&o.Cursor, "cursor", 0, "moves of a pointer per second; 0: no pointer")
+	set.DurationVar(&o.Beep, "beep", 0, "length of a tone, and of the silence behind it, whole seconds; 0: never")
+	set.BoolVar(&o.Agent, "agent", false, "play the guest agent on the first virtio serial port")
 	set.StringVar(&f.qemu.SpiceAddr, "spice-addr", "127.0.0.1", "address to serve SPICE on")
 	set.IntVar(&f.qemu.SpicePort, "spice-port", 5910, "port to serve SPICE on; 0: none")
 	set.IntVar(&f.qemu.TLSPort, "tls-port", 0, "port to serve SPICE over TLS on; 0: none")
@@ -61,9 +64,13 @@ func parseFlags(args []string) (*flags, error) {
 	set.StringVar(&f.qemu.Unix, "unix", "", "Unix socket to serve SPICE on instead")
 	set.StringVar(&f.qemu.Ticket, "ticket", "", "SPICE password; empty: none asked")
 	set.StringVar(&f.qemu.Streaming, "streaming-video", "off", "off, filter or all")
+	set.Usage = func() {
+		fmt.Fprintf(os.Stderr, "Usage: spicebench guest [flags] [-- QEMU ARGUMENTS]\n\n%s", set.FlagUsages())
+	}
 	if err := set.Parse(args); err != nil {
 		return nil, err
 	}
+	f.qemu.Args = set.Args()
 	if f.run == (f.out != "") {
 		return nil, errors.New("one of --out FILE and --run is needed")
 	}

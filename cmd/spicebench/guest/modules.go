@@ -10,9 +10,9 @@ import (
 )
 
 // wanted are the modules the guest cannot do without: the bus of its graphics
-// card, the driver of the card and keyboard events. The keyboard itself, PS/2,
+// card, the driver of the card, keyboard events and the agent's port. The keyboard itself, PS/2,
 // is part of distribution kernels.
-var wanted = []string{"virtio_pci", "virtio_gpu", "evdev"}
+var wanted = []string{"virtio_pci", "virtio_gpu", "evdev", "virtio_console"}
 
 // moduleTree is the module directory of one kernel.
 type moduleTree struct {

@@ -21,6 +21,7 @@ func TestResolveModules(t *testing.T) {
 		"kernel/drivers/virtio/virtio_pci.ko.xz",
 		"kernel/drivers/gpu/drm/drm.ko",
 		"kernel/drivers/gpu/drm/virtio/virtio-gpu.ko",
+		"kernel/drivers/char/virtio_console.ko",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("resolved\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

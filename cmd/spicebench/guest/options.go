@@ -35,6 +35,11 @@ type Options struct {
 	Delay      time.Duration // from boot to the first activity frame, whole seconds
 	ModeSwitch time.Duration // between changes of resolution, whole seconds; 0 is never
 	Activity   string        // plasma, scroll, three or none; "" is plasma
+
+	// See keydraw.Knobs.
+	Cursor int
+	Beep   time.Duration
+	Agent  bool
 }
 
 // Activities are the names Activity knows.
@@ -66,6 +71,7 @@ func (o Options) knobs() keydraw.Knobs {
 	return keydraw.Knobs{
 		FPS: o.FPS, Width: o.Width, Height: o.Height, Noise: o.Noise,
 		Delay: o.Delay, ModeSwitch: o.ModeSwitch, Activity: keydraw.Activity(o.Activity),
+		Cursor: o.Cursor, Beep: o.Beep, Agent: o.Agent,
 	}
 }
 

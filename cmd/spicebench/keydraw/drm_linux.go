@@ -51,13 +51,19 @@ type (
 		fbID, flags, color, numClips uint32
 		clipsPtr                     uint64
 	}
-	drmClipRect struct{ x1, y1, x2, y2 uint16 }
+	drmClipRect   struct{ x1, y1, x2, y2 uint16 }
+	drmModeCursor struct {
+		flags, crtcID         uint32
+		x, y                  int32
+		width, height, handle uint32
+	}
 )
 
 // Numbers of the requests; each reads and writes its argument.
 const (
 	drmModeGetResourcesNr = 0xa0
 	drmModeSetCRTCNr      = 0xa2
+	drmModeCursorNr       = 0xa3
 	drmModeGetConnectorNr = 0xa7
 	drmModeAddFBNr        = 0xae
 	drmModeRmFBNr         = 0xaf

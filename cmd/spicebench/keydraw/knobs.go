@@ -28,6 +28,10 @@ type Knobs struct {
 	Delay      time.Duration // kd.delay: whole seconds from start to the first activity frame
 	ModeSwitch time.Duration // kd.modeswitch: whole seconds between resolution changes; 0 is never
 	Activity   Activity      // kd.activity: default Plasma
+	// What other channels carry, for tests of a parser rather than measurements.
+	Cursor int           // kd.cursor: moves of a pointer per second; 0, the default, is no pointer
+	Beep   time.Duration // kd.beep: whole seconds of a tone, and of silence, in turn; 0 is never
+	Agent  bool          // kd.agent=1: play the guest agent on the first virtio serial port
 }
 
 // DefaultNoise is the noise of a plasma unless kd.noise says otherwise, as in
@@ -80,6 +84,12 @@ func (k *Knobs) set(name, value string) error {
 		k.Delay = time.Duration(n) * time.Second
 	case "modeswitch":
 		k.ModeSwitch = time.Duration(n) * time.Second
+	case "cursor":
+		k.Cursor = n
+	case "beep":
+		k.Beep = time.Duration(n) * time.Second
+	case "agent":
+		k.Agent = n != 0
 	default:
 		return fmt.Errorf("unknown knob")
 	}
@@ -124,6 +134,15 @@ func (k Knobs) CommandLine() string {
 	}
 	if k.ModeSwitch != 0 {
 		words = append(words, fmt.Sprintf("kd.modeswitch=%d", k.ModeSwitch/time.Second))
+	}
+	if k.Cursor != 0 {
+		words = append(words, fmt.Sprintf("kd.cursor=%d", k.Cursor))
+	}
+	if k.Beep != 0 {
+		words = append(words, fmt.Sprintf("kd.beep=%d", k.Beep/time.Second))
+	}
+	if k.Agent {
+		words = append(words, "kd.agent=1")
 	}
 	if k.Activity != "" {
 		words = append(words, "kd.activity="+string(k.Activity))

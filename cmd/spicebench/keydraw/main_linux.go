@@ -48,5 +48,9 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	return (&show{knobs: knobs, display: display, keys: keys}).run()
+	s := &show{knobs: knobs, display: display, keys: keys}
+	if s.extras, err = newExtras(knobs, display); err != nil {
+		return err
+	}
+	return s.run()
 }

@@ -17,6 +17,7 @@ type show struct {
 	keys       *keyboard
 	fb         *framebuffer
 	animations []animation
+	extras     *extras
 	presses    int // since the start
 
 	frames, reports, switches ticker
@@ -53,12 +54,13 @@ func (s *show) schedule(now time.Time) {
 		s.reports = ticker{s.reportedAt.Add(reportEvery), reportEvery}
 	}
 	s.switches = ticker{now.Add(s.knobs.ModeSwitch), s.knobs.ModeSwitch}
+	s.extras.schedule(now)
 }
 
 // pause is the time until something other than a key needs attention.
 func (s *show) pause(now time.Time) time.Duration {
 	const anyLength = time.Hour
-	return s.frames.sooner(s.reports.sooner(s.switches.sooner(anyLength, now), now), now)
+	return s.frames.sooner(s.reports.sooner(s.switches.sooner(s.extras.sooner(anyLength, now), now), now), now)
 }
 
 // step does what is due, keys first: also a guest that is late with its frames
@@ -71,6 +73,9 @@ func (s *show) step(now time.Time) error {
 		if err := s.switchMode(); err != nil {
 			return err
 		}
+	}
+	if err := s.extras.step(now); err != nil {
+		return err
 	}
 	if s.reports.due(now) {
 		fmt.Printf("%s %.1f\n", FPSLine, float64(s.painted)/now.Sub(s.reportedAt).Seconds())
