@@ -56,8 +56,8 @@ func (v verifier) verify(state tls.ConnectionState) error {
 	if _, err := leaf.Verify(options); err != nil {
 		return err
 	}
-	if !v.pin.Matches(leaf) {
-		return &SubjectError{Subject: leaf.Subject.String()}
+	if difference := v.pin.Mismatch(leaf); difference != "" {
+		return &SubjectError{Subject: leaf.Subject.String(), Difference: difference}
 	}
 	return nil
 }
@@ -71,8 +71,10 @@ var errOldCertificate = errors.New("certificate is older than X.509 version 3")
 type SubjectError struct {
 	// Subject is the certificate's.
 	Subject string
+	// Difference tells the first attribute that is another.
+	Difference string
 }
 
 func (e *SubjectError) Error() string {
-	return fmt.Sprintf("TLS: rejecting certificate: pinned host_subject does not match subject %q", e.Subject)
+	return fmt.Sprintf("TLS: rejecting certificate: pinned host_subject does not match subject %q: %s", e.Subject, e.Difference)
 }

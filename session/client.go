@@ -33,6 +33,8 @@ type client struct {
 	log  *zap.Logger
 	// refused tells that an answer was sent which the peer should still get.
 	refused bool
+	// started tells that the observer was told of the connection.
+	started bool
 	// registered tells that the registrar knows the connection, and has to learn
 	// of its end.
 	registered bool
@@ -72,7 +74,7 @@ func (s *Server) serve(ctx context.Context, c *client, permit *permit, secure bo
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	defer s.deregister(ctx, c)
-	defer c.close()
+	defer s.finish(c)
 	defer s.registry.leave(c.ref)
 	defer func() { s.live.leave(c.session, c) }()
 	// Closing is what ends a blocked handshake when the proxy stops or the
@@ -89,6 +91,14 @@ func (s *Server) serve(ctx context.Context, c *client, permit *permit, secure bo
 	}
 }
 
+// finish closes c and counts its end.
+func (s *Server) finish(c *client) {
+	c.close()
+	if c.started {
+		s.observer.ConnectionEnded()
+	}
+}
+
 // establish takes the client through its link stage and connects the
 // hypervisor. end is what ends ctx. The error is a *failure, also when the client
 // was only redirected.
@@ -100,6 +110,8 @@ func (s *Server) establish(ctx context.Context, c *client, end context.CancelCau
 	} else if s.cfg.InsecureMode == Redirect {
 		return nil, s.redirect(c)
 	}
+	c.started = true
+	s.observer.ConnectionStarted()
 	if err := s.readLink(c, s.cfg.Timeouts.Link); err != nil {
 		return nil, &failure{LinkFailed, err}
 	}
@@ -117,6 +129,7 @@ func (s *Server) establish(ctx context.Context, c *client, end context.CancelCau
 	if err != nil {
 		return nil, err
 	}
+	s.observer.ChannelAuthorized()
 	c.session = target.SessionID
 	s.live.join(c.session, c, end)
 	return s.connect(ctx, c, token, target)

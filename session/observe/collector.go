@@ -51,7 +51,7 @@ type channelCollector struct{ metrics *Metrics }
 func (c channelCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		activeDesc, bytesDesc, displaysDesc, queueDesc, budgetDesc, rateDesc, rttDesc, heldDesc, holdDesc, sweepsDesc,
-		replacedDesc, replacedBytesDesc, overtookDesc,
+		replacedDesc, replacedBytesDesc, overtookDesc, relayedDesc,
 	} {
 		out <- d
 	}
@@ -61,6 +61,7 @@ func (c channelCollector) Describe(out chan<- *prometheus.Desc) {
 func (c channelCollector) Collect(out chan<- prometheus.Metric) {
 	live, sum := c.metrics.snapshot()
 	collectChannels(out, live, sum)
+	collectRelayed(out, sum)
 	for _, mode := range pacer.Modes() {
 		collectDisplays(out, mode, live, sum.displays[mode])
 	}
