@@ -1,5 +1,7 @@
 package pacer
 
+import "spicepacer/spiceproto"
+
 // maxChain is how many steps Pop follows from a message to one that must go
 // before it, and from that to the next; then the oldest of all goes.
 const maxChain = 16
@@ -60,6 +62,7 @@ func (e *Entry) Urgent() bool { return e.urgent }
 type Order struct {
 	fifo     bool
 	grid     grid
+	streams  streams
 	fair     fairness
 	ready    entryHeap // whole messages
 	oldest   *Entry
@@ -115,7 +118,8 @@ func (o *Order) Push(e *Entry, m Message, size int) {
 	o.seq++
 	e.seq, e.since, e.place = o.seq, o.seq, o.fair.sent
 	o.link(e)
-	f := footprintOf(m)
+	o.streams.note(&m)
+	f := o.footprint(&m)
 	if o.fifo || o.count > maxScanned {
 		f = footprint{}
 	}
@@ -123,6 +127,14 @@ func (o *Order) Push(e *Entry, m Message, size int) {
 	if e.f.proved && !e.f.reads.Empty() {
 		o.pin(e)
 	}
+}
+
+func (o *Order) footprint(m *Message) footprint {
+	switch m.Op {
+	case spiceproto.MsgDisplayStreamData, spiceproto.MsgDisplayStreamDataSized:
+		return o.streams.frame(m)
+	}
+	return footprintOf(*m)
 }
 
 // enter gives e its footprint and enters it where others will look for it. A

@@ -253,6 +253,8 @@ func describe(h spiceproto.Header, head []byte) pacer.Message {
 			m.Draw, m.Surface, m.Box = true, draw.Surface, draw.Box
 		}
 		m.Effect = spiceproto.ParseEffect(h.Type, h.Size, head)
+	default:
+		m.Stream, _ = spiceproto.ParseStreamHead(h.Type, head)
 	}
 	return m
 }
