@@ -6,9 +6,6 @@ import "spicepacer/spiceproto"
 // before it, and from that to the next; then the oldest of all goes.
 const maxChain = 16
 
-// maxScanned is how many queued messages one that is compared with all may meet.
-const maxScanned = 512
-
 // Entry is a message of the display queue as Order sees it. It is part of the
 // queue's own message, which Value leads back to.
 type Entry struct {
@@ -120,7 +117,7 @@ func (o *Order) Push(e *Entry, m Message, size int) {
 	o.link(e)
 	o.streams.note(&m)
 	f := o.footprint(&m)
-	if o.fifo || o.count > maxScanned {
+	if o.fifo {
 		f = footprint{}
 	}
 	o.enter(e, f)
@@ -141,7 +138,7 @@ func (o *Order) footprint(m *Message) footprint {
 // message for which there is no room commutes with none.
 func (o *Order) enter(e *Entry, f footprint) {
 	e.f = f
-	if f.proved && !o.grid.insert(e) {
+	if f.proved && !o.grid.insert(e, o.count) {
 		e.f = footprint{}
 	}
 	switch {
