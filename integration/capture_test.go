@@ -32,7 +32,9 @@ const drawCopyKind = "display s2c DRAW_COPY"
 var scenarios = []scenario{
 	{name: "heavy", activity: "heavy", enough: map[string]int{drawCopyKind: 16_000}},
 	{name: "busy", activity: "busy", enough: map[string]int{drawCopyKind: 18_000}},
-	{name: "console", args: []string{"-vga", "std"}, enough: map[string]int{drawCopyKind: 8000}},
+	{name: "scroll", activity: "scroll", enough: map[string]int{drawCopyKind: 8000}},
+	// An idle text console: what draws is its cursor.
+	{name: "console", args: []string{"-vga", "std"}, enough: map[string]int{drawCopyKind: 100}},
 	// spice-server 0.15 dies of a client that comes while it streams.
 	{name: "video", activity: "busy", change: func(o *guest.Options) { o.Delay = 8 * time.Second }, streaming: "all",
 		enough: map[string]int{"display s2c STREAM_DATA": 10_000, "display c2s STREAM_REPORT": 50}},

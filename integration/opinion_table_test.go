@@ -111,6 +111,18 @@ func cursorShape(flags int) []opinion {
 	}
 }
 
+// streamClip is a clip of a stream with or without a list of rectangles.
+var streamClip = func() []opinion {
+	list := plain("spice.display_stream_id", "id|u32@0", "spice.clip_type", "clip.type|u8@4")
+	rects := append(plain("spice.rectlist_size", "u32@5"),
+		rect("clip.rects", "each@5+0", "each@5+4", "each@5+8", "each@5+12")...)
+	for _, o := range rects {
+		o.when = func(r *dump.Record) bool { return len(r.Body) > 4 && r.Body[4] == 1 }
+		list = append(list, o)
+	}
+	return list
+}()
+
 // agentData is a chunk of an agent message. Tshark takes each for a message of its
 // own and reads the header of one that goes on in the middle of its data.
 var agentData = func() (list []opinion) {
@@ -192,6 +204,7 @@ var opinions = map[string][]opinion{
 		plain("spice.clip_type", "clip.type|u8@50")),
 	"display s2c STREAM_DATA": plain("spice.display_stream_id", "id|u32@0",
 		"spice.multimedia_time", "multi_media_time|u32@4", "spice.display_stream_data_size", "u32@8"),
+	"display s2c STREAM_CLIP":    streamClip,
 	"display s2c STREAM_DESTROY": plain("spice.display_stream_id", "id|u32@0"),
 	"display s2c STREAM_ACTIVATE_REPORT": plain("spice.display_stream_id", "stream_id|u32@0",
 		"spice.display_stream_report_unique_id", "unique_id|u32@4",

@@ -317,7 +317,8 @@ func (m *message) expect(r *dump.Record, o opinion) {
 
 // lookUp finds the numbers at a path of a message's decoded fields, such as
 // "box.left", or at an offset of its body, such as "u16@4", or "swapped@4" for a u32
-// in the wrong byte order.
+// in the wrong byte order, or "each@5+8" for the u32 at offset 8 in each rectangle of
+// a list whose length is at offset 5.
 func lookUp(r *dump.Record, path string) ([]uint64, bool) {
 	var bits, offset int
 	if n, _ := fmt.Sscanf(path, "u%d@%d", &bits, &offset); n == 2 {
@@ -325,6 +326,10 @@ func lookUp(r *dump.Record, path string) ([]uint64, bool) {
 	}
 	if n, _ := fmt.Sscanf(path, "swapped@%d", &offset); n == 1 && len(r.Body) >= offset+4 {
 		return []uint64{uint64(binary.BigEndian.Uint32(r.Body[offset:]))}, true
+	}
+	var within int
+	if n, _ := fmt.Sscanf(path, "each@%d+%d", &offset, &within); n == 2 {
+		return eachRect(r.Body, offset, within)
 	}
 	if r.Fields == nil {
 		return nil, false
@@ -341,6 +346,18 @@ func bodyNumber(body []byte, offset, size int) ([]uint64, bool) {
 		v |= uint64(body[offset+i]) << (8 * i)
 	}
 	return []uint64{v}, true
+}
+
+// eachRect reads a u32 at an offset within each rectangle of a list.
+func eachRect(body []byte, offset, within int) (all []uint64, found bool) {
+	const rectSize = 16
+	count, found := bodyNumber(body, offset, 4)
+	for i := 0; found && i < int(count[0]); i++ {
+		var v []uint64
+		v, found = bodyNumber(body, offset+4+rectSize*i+within, 4)
+		all = append(all, v...)
+	}
+	return all, found
 }
 
 // walk follows a path of field names, written as snake_case, through structs, and
