@@ -23,12 +23,13 @@ type opinion struct {
 
 // Known disagreements; docs/second-opinion.md tells of each who is right and why.
 const (
-	rectOrder    = "rect-order"
-	lzDictionary = "lz-dictionary"
-	portName     = "port-name"
-	streamReport = "stream-report"
-	agentChunks  = "agent-chunks"
-	sessionOrder = "session-id-order"
+	rectOrder      = "rect-order"
+	lzDictionary   = "lz-dictionary"
+	portName       = "port-name"
+	bodyNotSkipped = "body-not-skipped"
+	mouseButton    = "mouse-button"
+	agentChunks    = "agent-chunks"
+	sessionOrder   = "session-id-order"
 )
 
 // rect is a rectangle. Tshark takes its four numbers, which are top, left, bottom
@@ -143,6 +144,17 @@ var agentData = func() (list []opinion) {
 	return list
 }()
 
+// mousePress is a button and what is pressed then. Tshark takes its u8 and u16 for a
+// u16 and a u8.
+var mousePress = []opinion{
+	{"spice.button_state", "u16@0", mouseButton, nil},
+	{"spice.mouse_display_id", "u8@2", mouseButton, nil},
+}
+
+// strays are the messages behind which tshark goes astray: it does not skip their
+// bodies, but looks for the next header there.
+var strays = []string{"display c2s STREAM_REPORT", "inputs c2s KEY_SCANCODE"}
+
 // opinions are held on these messages; "*" stands for all channels.
 var opinions = map[string][]opinion{
 	"* s2c SET_ACK": plain(
@@ -176,7 +188,7 @@ var opinions = map[string][]opinion{
 	"main s2c AGENT_DATA": agentData,
 	"main c2s AGENT_DATA": agentData,
 
-	"display c2s STREAM_REPORT": {},
+	"display c2s STREAM_REPORT": nil,
 	"display c2s INIT": plain(
 		"spice.display_init_cache_id", "pixmap_cache_id", "spice.display_init_cache_size", "pixmap_cache_size",
 		"spice.display_init_glz_dict_id", "glz_dictionary_id",
@@ -211,9 +223,16 @@ var opinions = map[string][]opinion{
 		"spice.display_stream_report_max_window_size", "max_window|u32@8",
 		"spice.display_stream_report_timeout", "u32@12"),
 
-	"inputs s2c INIT":             plain("spice.keyboard_modifiers", "modifiers"),
-	"inputs s2c KEY_MODIFIERS":    plain("spice.keyboard_modifiers", "modifiers|u16@0"),
-	"inputs c2s KEY_MODIFIERS":    plain("spice.keyboard_modifiers", "modifiers|u16@0"),
+	"inputs s2c INIT":          plain("spice.keyboard_modifiers", "modifiers"),
+	"inputs s2c KEY_MODIFIERS": plain("spice.keyboard_modifiers", "modifiers|u16@0"),
+	"inputs c2s KEY_MODIFIERS": plain("spice.keyboard_modifiers", "modifiers|u16@0"),
+	"inputs c2s KEY_SCANCODE":  nil,
+	"inputs c2s MOUSE_MOTION": plain("spice.point32.x", "dx|u32@0", "spice.point32.y", "dy|u32@4",
+		"spice.button_state", "buttons|u16@8"),
+	"inputs c2s MOUSE_POSITION": plain("spice.point32.x", "x|u32@0", "spice.point32.y", "y|u32@4",
+		"spice.button_state", "buttons|u16@8", "spice.mouse_display_id", "display_id|u8@10"),
+	"inputs c2s MOUSE_PRESS":      mousePress,
+	"inputs c2s MOUSE_RELEASE":    mousePress,
 	"inputs c2s KEY_DOWN":         plain("spice.keyboard_key_code", "scancode"),
 	"inputs c2s KEY_UP":           plain("spice.keyboard_key_code", "scancode"),
 	"inputs s2c MOUSE_MOTION_ACK": nil,
