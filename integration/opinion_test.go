@@ -316,11 +316,15 @@ func (m *message) expect(r *dump.Record, o opinion) {
 // lookUp finds the numbers at a path of a message's decoded fields, such as
 // "box.left", or at an offset of its body, such as "u16@4", or "swapped@4" for a u32
 // in the wrong byte order, or "each@5+8" for the u32 at offset 8 in each rectangle of
-// a list whose length is at offset 5.
+// a list whose length is at offset 5; "d16@41" is like "u16@41" behind the clip
+// rectangles of a draw.
 func lookUp(r *dump.Record, path string) ([]uint64, bool) {
 	var bits, offset int
 	if n, _ := fmt.Sscanf(path, "u%d@%d", &bits, &offset); n == 2 {
 		return bodyNumber(r.Body, offset, bits/8)
+	}
+	if n, _ := fmt.Sscanf(path, "d%d@%d", &bits, &offset); n == 2 {
+		return bodyNumber(r.Body, offset+clipSize(r.Body), bits/8)
 	}
 	if n, _ := fmt.Sscanf(path, "swapped@%d", &offset); n == 1 && len(r.Body) >= offset+4 {
 		return []uint64{uint64(binary.BigEndian.Uint32(r.Body[offset:]))}, true
@@ -344,6 +348,16 @@ func bodyNumber(body []byte, offset, size int) ([]uint64, bool) {
 		v |= uint64(body[offset+i]) << (8 * i)
 	}
 	return []uint64{v}, true
+}
+
+// clipSize is what the clip rectangles of a draw take, with their number.
+func clipSize(body []byte) int {
+	const clipType = 20
+	count, found := bodyNumber(body, clipType+1, 4)
+	if !found || body[clipType] != byte(spiceproto.ClipRects) {
+		return 0
+	}
+	return 4 + 16*int(count[0])
 }
 
 // eachRect reads a u32 at an offset within each rectangle of a list.
