@@ -10,11 +10,19 @@ GUEST_PACKAGES := qemu-system-x86 linux-image-amd64 xz-utils iproute2 procps uti
 TEST_PACKAGES := $(GUEST_PACKAGES) spice-client-gtk virt-viewer xvfb xauth xdotool \
 	x11-apps imagemagick openssl haproxy tshark
 
-.PHONY: build demo test test-long bench lint unit race integration packages clean
+.PHONY: build demo test test-long bench generate lint unit race integration packages clean
 
 build:
 	go build -trimpath -o $(BIN)/kerbside-proxy ./cmd/kerbside-proxy
 	CGO_ENABLED=0 go build -trimpath -o $(BIN)/spicebench ./cmd/spicebench
+
+# What is written from the sources and kept beside them: docs/protocol.md, from
+# the grammar.
+.PHONY: generate protocol-doc
+generate: protocol-doc
+
+protocol-doc:
+	go generate ./spiceproto
 
 demo:
 	.ci/packages $(GUEST_PACKAGES)
@@ -57,6 +65,14 @@ bench: packages build
 		--arms passthrough,passthrough2,adaptive --out $(BIN)/bench/busy
 	$(BIN)/spicebench cost --proxy $(BIN)/kerbside-proxy --out $(BIN)/bench/cost.jsonl
 	go test -run '^$$' -bench . -benchmem ./spiceproto ./session
+
+# The plugins are tools of go.mod; the compiler is Debian's and leaves no trace
+# but its version in a comment.
+generate:
+	.ci/packages protobuf-compiler
+	go build -o $(BIN)/protoc/ google.golang.org/protobuf/cmd/protoc-gen-go google.golang.org/grpc/cmd/protoc-gen-go-grpc
+	PATH=$(CURDIR)/$(BIN)/protoc:$$PATH protoc --proto_path=session/authz/kerbside/kerbsidepb \
+		--go_out=. --go_opt=module=spicepacer --go-grpc_out=. --go-grpc_opt=module=spicepacer kerbside.proto
 
 clean:
 	rm -rf $(BIN)

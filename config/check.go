@@ -61,9 +61,29 @@ func (c *Config) checkContractHash() error {
 func (c *Config) checkControl() error {
 	return first(
 		oneOf("control.kind", c.Control.Kind, ControlStatic, ControlKerbside),
-		available("control.kind", c.Control.Kind, ControlStatic),
 		duration("control.rpc_timeout", c.Control.RPCTimeout, time.Millisecond, time.Hour),
+		c.checkKerbside(),
 	)
+}
+
+// maxSocketPath is what sockaddr_un holds beside the terminating zero (unix(7)).
+const maxSocketPath = 107
+
+func (c *Config) checkKerbside() error {
+	if c.Control.Kind != ControlKerbside {
+		return nil
+	}
+	switch {
+	case c.Control.Socket == "":
+		return bad("control.socket", "must be set")
+	case len(c.Control.Socket) > maxSocketPath:
+		return bad("control.socket", "is longer than the %d bytes a socket's path may have", maxSocketPath)
+	case c.Control.NodeName == "":
+		return bad("control.node_name", "must be set")
+	case len(c.Control.Targets) > 0:
+		return bad("control.targets", "are for control.kind static; kind kerbside asks the daemon")
+	}
+	return nil
 }
 
 func (c *Config) checkLimits() error {
@@ -91,9 +111,7 @@ func (c *Config) checkPacing() error {
 	return first(
 		duration("pacing.queue_target", p.QueueTarget, time.Millisecond, time.Second),
 		within("pacing.queue_bytes", int(p.QueueBytes), 64<<10, 1<<30),
-		available("pacing.reorder", fmt.Sprint(p.Reorder), "false"),
 		oneOf("pacing.compression", p.Compression, "keep", "auto", "lz", "quic", "lz4"),
-		available("pacing.compression", p.Compression, "keep"),
 		oneOf("pacing.net_test", p.NetTest, "pass", "fast", "measured"),
 		available("pacing.net_test", p.NetTest, "pass"),
 		duration("pacing.stall_timeout", p.StallTimeout, time.Second, time.Hour),

@@ -151,7 +151,7 @@ func Default() Config {
 		},
 		StateDir: "/var/lib/spicepacer",
 		Control: Control{
-			Kind:       ControlStatic,
+			Kind:       ControlKerbside,
 			Socket:     "/run/kerbside/api.sock",
 			NodeName:   "kerbside",
 			RPCTimeout: 10 * time.Second,
@@ -163,7 +163,8 @@ func Default() Config {
 			Mode:         "adaptive",
 			QueueTarget:  10 * time.Millisecond,
 			QueueBytes:   4 << 20,
-			Compression:  "keep",
+			Reorder:      true,
+			Compression:  "auto",
 			NetTest:      "pass",
 			StallTimeout: 30 * time.Second,
 		},

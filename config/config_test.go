@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -18,12 +19,13 @@ import (
 // target is the least that makes a file complete.
 const target = `
 control:
+  kind: static
   targets:
     - {token: t0, hypervisor: hv, insecure_port: 5930}
 `
 
-// load loads text as the file, with environ and flags over it.
-func load(t *testing.T, text string, environ []string, flags ...string) (Config, error) {
+// loadText loads text as the file, with environ and flags over it.
+func loadText(t *testing.T, text string, environ []string, flags ...string) (Config, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "proxy.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -39,11 +41,12 @@ func load(t *testing.T, text string, environ []string, flags ...string) (Config,
 var compareAddresses = cmp.Comparer(func(a, b netip.Addr) bool { return a == b })
 
 func TestDefaults(t *testing.T) {
-	got, err := load(t, target+"pacing:\nlisten: {address: }\n", nil)
+	got, err := loadText(t, target+"pacing:\nlisten: {address: }\n", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := Default()
+	want.Control.Kind = ControlStatic
 	want.Control.Targets = []Target{{Token: "t0", Name: "hv", Hypervisor: "hv", InsecurePort: 5930}}
 	if diff := cmp.Diff(want, got, compareAddresses); diff != "" {
 		t.Errorf("an empty section or key changes a default:\n%s", diff)
@@ -57,6 +60,7 @@ func TestExampleFile(t *testing.T) {
 	}
 	want := Default()
 	want.TLS.SelfSigned = true
+	want.Control.Kind = ControlStatic
 	want.Limits.ProxyProtocolFrom = []string{}
 	want.Control.Targets = []Target{{Token: "change-me", Name: "lab", Hypervisor: "127.0.0.1", InsecurePort: 5930}}
 	if diff := cmp.Diff(want, cfg, compareAddresses); diff != "" {
@@ -70,7 +74,7 @@ listen: {secure_port: 1}
 log: {level: warn}
 metrics: {port: 1}
 `
-	cfg, err := load(t, file,
+	cfg, err := loadText(t, file,
 		[]string{"SPICEPACER_LISTEN__SECURE_PORT=2", "SPICEPACER_METRICS__PORT=2", "OTHER=3"},
 		"--secure-port=3")
 	if err != nil {
@@ -83,7 +87,7 @@ metrics: {port: 1}
 }
 
 func TestEveryType(t *testing.T) {
-	cfg, err := load(t, target+`
+	cfg, err := loadText(t, target+`
 listen: {address: "::1", insecure_mode: serve}
 pacing:
   queue_target: 25ms
@@ -107,7 +111,7 @@ pacing:
 
 func TestContractFlags(t *testing.T) {
 	// The daemon passes these twelve, in this order, then the two socket flags.
-	cfg, err := load(t, target, nil,
+	cfg, err := loadText(t, "{}", nil,
 		"--vdi-address", "127.0.0.1", "--secure-port", "1", "--insecure-port", "2", "--cert", "c", "--cert-key", "k",
 		"--cacert", "ca", "--host-subject", "CN=x", "--node-name", "n", "--prometheus-port", "3",
 		"--metrics-address", "127.0.0.2", "--api-socket", "/s", "--verbose",
@@ -119,7 +123,6 @@ func TestContractFlags(t *testing.T) {
 	want.Listen = Listen{netip.MustParseAddr("127.0.0.1"), 1, 2, InsecureRedirect}
 	want.TLS = TLS{Cert: "c", Key: "k"}
 	want.Control.NodeName, want.Control.Socket = "n", "/s"
-	want.Control.Targets = cfg.Control.Targets
 	want.Metrics = Metrics{netip.MustParseAddr("127.0.0.2"), 3}
 	want.Log.Level = "debug"
 	want.Pacing.Client.NotSentLowat = 4096
@@ -135,8 +138,9 @@ func TestSecretsFromFiles(t *testing.T) {
 	if err := os.WriteFile(token, []byte("from-file\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := load(t, `
+	cfg, err := loadText(t, `
 control:
+  kind: static
   targets:
     - {token: "file:`+token+`", ticket: plain, hypervisor: "unix:/run/vm.sock"}
 `, nil)
@@ -150,7 +154,7 @@ control:
 
 func TestMistakes(t *testing.T) {
 	withTarget := func(fields string) string {
-		return "control: {targets: [{" + fields + "}]}"
+		return "control: {kind: static, targets: [{" + fields + "}]}"
 	}
 	for _, tc := range []struct {
 		name, file string
@@ -187,9 +191,16 @@ func TestMistakes(t *testing.T) {
 		{name: "nowhere to keep a certificate", file: "{state_dir: '', tls: {self_signed: true}}", want: []string{"state_dir: "}},
 		{name: "text for a truth", file: "tls: {self_signed: perhaps}", want: []string{"tls.self_signed: ", "perhaps"}},
 		{name: "control kind", file: "control: {kind: oracle}", want: []string{`control.kind: "oracle"`}},
-		{name: "kerbside", file: "control: {kind: kerbside}", want: []string{`control.kind: value "kerbside" is not available in this version`}},
+		{name: "targets for the daemon", file: "control: {targets: [{token: t, hypervisor: h, insecure_port: 1}]}", want: []string{"control.targets: are for control.kind static", "proxy.yaml"}},
+		{name: "no socket", file: "control: {socket: ''}", want: []string{"control.socket: must be set"}},
+		{name: "socket too long", file: "control: {socket: /" + strings.Repeat("x", 107) + "}", want: []string{"control.socket: is longer than the 107 bytes"}},
+		{name: "no node name", file: "control: {node_name: ''}", want: []string{"control.node_name: must be set"}},
+		{name: "time limit", file: "control: {rpc_timeout: 0s}", want: []string{"control.rpc_timeout: 0s is outside"}},
+		{name: "flag given twice", flags: []string{"--node-name=a", "--node-name", "b"}, want: []string{"--node-name is given more than once"}},
+		{name: "switch given twice", flags: []string{"--verbose", "--verbose"}, want: []string{"--verbose is given more than once"}},
+		{name: "flag without value", flags: []string{"--node-name"}, want: []string{"--node-name"}},
 		{name: "contract hash", file: "control: {contract_hash: ABC}", want: []string{"control.contract_hash: "}},
-		{name: "no targets", file: "control: {targets: []}", want: []string{"control.targets: "}},
+		{name: "no targets", file: "control: {kind: static, targets: []}", want: []string{"control.targets: "}},
 		{name: "target without token", file: withTarget("hypervisor: h, insecure_port: 1"), want: []string{"control.targets[0].token: "}},
 		{name: "target without hypervisor", file: withTarget("token: t, insecure_port: 1"), want: []string{"control.targets[0].hypervisor: "}},
 		{name: "target with an empty path", file: withTarget("token: t, hypervisor: 'unix:'"), want: []string{"control.targets[0].hypervisor: "}},
@@ -199,7 +210,7 @@ func TestMistakes(t *testing.T) {
 		{name: "target certificates", file: withTarget("token: t, hypervisor: h, secure_port: 1, ca_cert: none"), want: []string{"control.targets[0].ca_cert: "}},
 		{name: "secret file", file: withTarget("token: 'file:/no/such', hypervisor: h, secure_port: 1"), want: []string{"control.targets[0].token: ", "/no/such"}},
 		{name: "token too long", file: withTarget("hypervisor: h, secure_port: 1, token: " + strings.Repeat("x", 61)), want: []string{"control.targets[0].token: ", "60"}},
-		{name: "token twice", file: "control: {targets: [{token: t, hypervisor: h, secure_port: 1}, {token: t, hypervisor: i, secure_port: 1}]}",
+		{name: "token twice", file: "control: {kind: static, targets: [{token: t, hypervisor: h, secure_port: 1}, {token: t, hypervisor: i, secure_port: 1}]}",
 			want: []string{"control.targets[1].token: ", "control.targets[0]"}},
 		{name: "list as text", environ: "SPICEPACER_CONTROL__TARGETS=x", want: []string{"control.targets: ", "SPICEPACER_CONTROL__TARGETS"}},
 		{name: "connections", file: "limits: {connections: 0}", want: []string{"limits.connections: 0"}},
@@ -217,8 +228,7 @@ func TestMistakes(t *testing.T) {
 		{name: "percent", file: "pacing: {passthrough_percent: 101}", want: []string{"pacing.passthrough_percent: 101"}},
 		{name: "buffer", file: "pacing: {backend: {receive_buffer: 0}}", want: []string{"pacing.backend.receive_buffer: "}},
 		{name: "segment", file: "pacing: {backend: {max_segment: 64KiB}}", want: []string{"pacing.backend.max_segment: 65536"}},
-		{name: "reorder", file: "pacing: {reorder: true}", want: []string{`pacing.reorder: value "true" is not available in this version`}},
-		{name: "compression", file: "pacing: {compression: auto}", want: []string{`pacing.compression: value "auto" is not available`}},
+		{name: "reorder", file: "pacing: {reorder: sometimes}", want: []string{"pacing.reorder: ", "sometimes"}},
 		{name: "compression unknown", file: "pacing: {compression: zip}", want: []string{`pacing.compression: "zip" is none of`}},
 		{name: "net test", file: "pacing: {net_test: fast}", want: []string{`pacing.net_test: value "fast" is not available`}},
 	} {
@@ -228,9 +238,9 @@ func TestMistakes(t *testing.T) {
 				file += "\n" + target
 			}
 			if strings.HasPrefix(file, "{") {
-				file = strings.Replace(tc.file, "{", "{control: {targets: [{token: t, hypervisor: h, insecure_port: 1}]}, ", 1)
+				file = strings.Replace(tc.file, "{", "{control: {kind: static, targets: [{token: t, hypervisor: h, insecure_port: 1}]}, ", 1)
 			}
-			_, err := load(t, file, []string{tc.environ}, tc.flags...)
+			_, err := loadText(t, file, []string{tc.environ}, tc.flags...)
 			if err == nil {
 				t.Fatal("accepted")
 			}
@@ -251,7 +261,7 @@ func TestErrorsHideSecrets(t *testing.T) {
 		"control: {targets: [{token: '" + secret + "', ticket: {x: " + secret + "}}]}",
 		"control: {targets: [{token: '" + secret + "', hypervisor: h}]}",
 	} {
-		_, err := load(t, file, nil)
+		_, err := loadText(t, file, nil)
 		if err == nil {
 			t.Errorf("%s: accepted", file)
 		} else if strings.Contains(err.Error(), secret) {
@@ -292,6 +302,62 @@ func TestSizes(t *testing.T) {
 		var got Size
 		if err := got.UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("%q accepted as %d", text, got)
+		}
+	}
+}
+
+// TestWithoutFile: the contract's defaults, pacing on.
+func TestWithoutFile(t *testing.T) {
+	got, action, err := load(nil, nil, filepath.Join(t.TempDir(), "none.yaml"))
+	if err != nil || action != Run {
+		t.Fatalf("action %d, err %v", action, err)
+	}
+	if diff := cmp.Diff(Default(), got, compareAddresses); diff != "" {
+		t.Error(diff)
+	}
+	if got.Control.Kind != ControlKerbside || got.Pacing.Mode != "adaptive" {
+		t.Errorf("control.kind %q, pacing.mode %q", got.Control.Kind, got.Pacing.Mode)
+	}
+}
+
+func TestDefaultFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "proxy.yaml")
+	if err := os.WriteFile(path, []byte("pacing: {mode: withhold}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := load(nil, nil, path); err != nil || got.Pacing.Mode != "withhold" {
+		t.Errorf("mode %q, %v; want the default file to be read", got.Pacing.Mode, err)
+	}
+	if got, _, err := load([]string{"--config", "../deploy/kerbside.example.yaml"}, nil, path); err != nil || got.Pacing.Mode != "adaptive" {
+		t.Errorf("mode %q, %v; want the named file alone", got.Pacing.Mode, err)
+	}
+	if err := os.WriteFile(path, []byte("pacing: ["), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := load(nil, nil, path); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("err %v, want the broken default file", err)
+	}
+	if _, _, err := load(nil, nil, t.TempDir()); err == nil {
+		t.Error("a default file that is a directory was accepted")
+	}
+}
+
+func TestKerbsideExample(t *testing.T) {
+	cfg, action, err := Load([]string{"--config", "../deploy/kerbside.example.yaml"}, nil)
+	if err != nil || action != Run {
+		t.Fatalf("action %d, err %v", action, err)
+	}
+	if diff := cmp.Diff(Default(), cfg, compareAddresses); diff != "" {
+		t.Errorf("the example does not show the defaults:\n%s", diff)
+	}
+}
+
+func TestAddressesAreFatal(t *testing.T) {
+	for flag, fatal := range map[string]bool{"--vdi-address": true, "--metrics-address": true, "--secure-port": false} {
+		_, _, err := load([]string{flag, "localhost"}, nil, "/no/such/file")
+		e, ok := errors.AsType[*Error](err)
+		if !ok || e.Fatal() != fatal {
+			t.Errorf("%s localhost: %v; want fatal %v", flag, err, fatal)
 		}
 	}
 }

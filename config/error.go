@@ -23,6 +23,11 @@ func (e *Error) Error() string {
 	return text
 }
 
+// Fatal tells that the command line and the file are understood, but name an
+// address that is none. Kerbside's proxy exits then as for one that cannot be
+// bound.
+func (e *Error) Fatal() bool { return e.Key == "listen.address" || e.Key == "metrics.address" }
+
 func (e *Error) Unwrap() error { return e.Err }
 
 // bad makes an Error for key; its source is filled in by Load.

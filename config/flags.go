@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -41,14 +42,14 @@ func newFlags() *pflag.FlagSet {
 	f := pflag.NewFlagSet("kerbside-proxy", pflag.ContinueOnError)
 	f.SortFlags = false
 	f.Usage = func() {} // the caller prints it
-	f.String("config", "", "YAML file of settings")
+	f.String("config", DefaultFile, "YAML file of settings; the default may be absent")
 	f.String("vdi-address", d.Listen.Address.String(), "address both SPICE listeners bind to")
 	f.Uint16("secure-port", uint16(d.Listen.SecurePort), "port for SPICE over TLS, 0: off")
 	f.Uint16("insecure-port", uint16(d.Listen.InsecurePort), "port for SPICE in plaintext, 0: off")
 	f.String("cert", d.TLS.Cert, "PEM certificate chain shown to clients")
 	f.String("cert-key", d.TLS.Key, "PEM key of that certificate")
-	f.String("cacert", "", "accepted for Kerbside's sake, without effect")
-	f.String("host-subject", "", "accepted for Kerbside's sake, without effect")
+	f.String("cacert", "/etc/pki/CA/ca-cert.pem", "accepted for Kerbside's sake, without effect")
+	f.String("host-subject", "C=US,O=Shaken Fist,CN=Kerbside Proxy", "accepted for Kerbside's sake, without effect")
 	f.String("node-name", d.Control.NodeName, "name of this node in the control plane")
 	f.Uint16("prometheus-port", uint16(d.Metrics.Port), "port of the metrics page, 0: off")
 	f.String("metrics-address", d.Metrics.Address.String(), "address of the metrics page")
@@ -58,6 +59,19 @@ func newFlags() *pflag.FlagSet {
 	f.Bool("verbose", false, "log at level debug")
 	f.Bool("contract-hash", false, "print the hash of the Kerbside contract and exit")
 	return f
+}
+
+// parse reads the command line. A flag given twice is a mistake: which of its
+// values is meant, nobody can tell.
+func parse(f *pflag.FlagSet, args []string) error {
+	seen := make(map[string]bool)
+	return f.ParseAll(args, func(flag *pflag.Flag, value string) error {
+		if seen[flag.Name] {
+			return fmt.Errorf("flag --%s is given more than once", flag.Name)
+		}
+		seen[flag.Name] = true
+		return f.Set(flag.Name, value)
+	})
 }
 
 // Usage describes the flags.

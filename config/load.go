@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/knadh/koanf/parsers/yaml"
@@ -19,12 +20,17 @@ const (
 	envDelimiter = "__"
 )
 
+// DefaultFile is read if no other is named and it exists.
+const DefaultFile = "/etc/spicepacer/proxy.yaml"
+
 // Load reads the settings. args are the arguments after the program's name,
 // environ is as os.Environ gives it. Values that the Action does not need are
 // checked for their types only.
-func Load(args, environ []string) (Config, Action, error) {
+func Load(args, environ []string) (Config, Action, error) { return load(args, environ, DefaultFile) }
+
+func load(args, environ []string, defaultFile string) (Config, Action, error) {
 	flags := newFlags()
-	if err := flags.Parse(args); errors.Is(err, pflag.ErrHelp) {
+	if err := parse(flags, args); errors.Is(err, pflag.ErrHelp) {
 		return Config{}, PrintUsage, nil
 	} else if err != nil {
 		return Config{}, Run, &Error{Err: err}
@@ -32,7 +38,7 @@ func Load(args, environ []string) (Config, Action, error) {
 	if flags.NArg() > 0 {
 		return Config{}, Run, &Error{Err: fmt.Errorf("unexpected argument %q", flags.Arg(0))}
 	}
-	layers, err := readLayers(flags, environ)
+	layers, err := readLayers(flags, environ, defaultFile)
 	if err != nil {
 		return Config{}, Run, err
 	}
@@ -61,14 +67,10 @@ type layer struct {
 // layers are in order of rising precedence.
 type layers []layer
 
-func readLayers(flags *pflag.FlagSet, environ []string) (layers, error) {
-	var ls layers
-	if path, _ := flags.GetString("config"); path != "" {
-		k := koanf.New(keyDelimiter)
-		if err := k.Load(file.Provider(path), yaml.Parser()); err != nil {
-			return nil, &Error{Err: fmt.Errorf("read %s: %w", path, err)}
-		}
-		ls = append(ls, layer{k, func(string) string { return path }})
+func readLayers(flags *pflag.FlagSet, environ []string, defaultFile string) (layers, error) {
+	ls, err := readFile(flags, defaultFile)
+	if err != nil {
+		return nil, err
 	}
 	vars := koanf.New(keyDelimiter)
 	if err := vars.Load(env.Provider(keyDelimiter, env.Opt{
@@ -82,7 +84,26 @@ func readLayers(flags *pflag.FlagSet, environ []string) (layers, error) {
 	if err := given.Load(posflag.ProviderWithFlag(changed(flags), keyDelimiter, given, flagValue), nil); err != nil {
 		return nil, &Error{Err: fmt.Errorf("read flags: %w", err)}
 	}
-	return append(ls, layer{vars, envName}, layer{given, flagOf}), nil
+	return append(ls, layer{vars, envName}, layer{given, flagOf}, rustLog(environ)), nil
+}
+
+// readFile reads the file that the flags name, or the default one. Only that may
+// be absent.
+func readFile(flags *pflag.FlagSet, defaultFile string) (layers, error) {
+	path := defaultFile
+	named := flags.Changed("config")
+	if named {
+		path, _ = flags.GetString("config")
+	}
+	k := koanf.New(keyDelimiter)
+	err := k.Load(file.Provider(path), yaml.Parser())
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !named:
+		return nil, nil
+	case err != nil:
+		return nil, &Error{Err: fmt.Errorf("read %s: %w", path, err)}
+	}
+	return layers{{k, func(string) string { return path }}}, nil
 }
 
 // changed returns the flags that were given: the others are no layer but

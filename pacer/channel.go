@@ -15,20 +15,6 @@ const (
 	// sweepMargin is how many messages beside the regions' draws a sweep may
 	// hold: a key press, an invalidation.
 	sweepMargin = 4
-	// unknownLow is the refill mark while the link's rate is unknown, bytes.
-	unknownLow = 32 << 10
-	// recoverySweeps is how many sweeps show the starvation of those before a
-	// widening.
-	recoverySweeps = 3
-	// wholeSweeps is every which sweep is read until a region comes again: only
-	// so are regions found that the sweeps before did not reach and which are
-	// not waited for. It must not exceed Sweep's patience.
-	wholeSweeps = 4
-	// starvedWithin is within how many sweeps two must have been starved.
-	starvedWithin = 8
-	// longestShut is how long the valve stays shut at a time: on links that
-	// take longer for a sweep, one message passes now and then.
-	longestShut = 4 * time.Second
 	// releaseAfter is how long a client may acknowledge nothing before the
 	// server is no longer held: a guest operation may be waiting for it, and
 	// spice-server disconnects after 30 s (flow-control facts, section 5).
@@ -46,6 +32,14 @@ type Config struct {
 	// Sweeps grants whole sweeps (adaptive mode). Without, the read valve shuts
 	// by bytes alone, which starves regions: for comparison only.
 	Sweeps bool
+	// Reorder: the display queue lets newer messages take the place of older ones,
+	// so that what comes while the valve is open does not lengthen it.
+	Reorder bool
+	// Compression is what the server is asked for; 0: what the client asks for.
+	Compression spiceproto.Compression
+	// CompressionAuto asks for images that can be dropped and reordered while the
+	// link is the limit, and else for what the client asks for.
+	CompressionAuto bool
 	// BackendRTT is the hypervisor leg's round trip.
 	BackendRTT time.Duration
 	// BackendBuffer is that leg's receive buffer in bytes if it is to be
@@ -65,6 +59,12 @@ type Message struct {
 	Box           spiceproto.Rect
 	Surface       uint32
 	Width, Height uint32
+	// Effect is what a drawing message is proved to do; its zero value proves
+	// nothing.
+	Effect spiceproto.Effect
+	// Stream is the head of a video stream's message; its zero value names no
+	// place.
+	Stream spiceproto.StreamHead
 }
 
 // Channel paces one display channel in Withhold or Adaptive mode. It is not
@@ -94,15 +94,12 @@ type Channel struct {
 	widenable uint64
 	starvedAt uint64 // the sweep that last looked starved
 	ahead     bool   // the valve was shut for the end of the sweep under way
+
+	answer     answer
+	sortable   sortable
+	preference preference
+	dropped    uint64 // messages of the generation that the client does not get
 }
-
-// valve is why the read valve is shut; 0: it is open.
-type valve uint8
-
-const (
-	valveSweep valve = 1 << iota // at the end of a sweep, until the queue is low
-	valveBound                   // because the queue reached its bound
-)
 
 // hold measures how long possible ACKs were kept back.
 type hold struct {
@@ -120,9 +117,10 @@ type progress struct {
 // NewChannel returns a controller for one display channel.
 func NewChannel(cfg Config) *Channel {
 	return &Channel{
-		cfg:     cfg,
-		link:    Link{Target: cfg.QueueTarget},
-		backend: Backend{Buffer: cfg.BackendBuffer, Most: cfg.BackendMost, RTT: cfg.BackendRTT},
+		cfg:        cfg,
+		link:       Link{Target: cfg.QueueTarget},
+		backend:    Backend{Buffer: cfg.BackendBuffer, Most: cfg.BackendMost, RTT: cfg.BackendRTT},
+		preference: preference{fixed: cfg.Compression, auto: cfg.CompressionAuto},
 	}
 }
 
@@ -130,71 +128,21 @@ func NewChannel(cfg Config) *Channel {
 func (c *Channel) Arrived(m Message) {
 	c.passing = false
 	c.average += (float64(m.Size) - c.average) * averageWeight
+	c.preference.arrived(&m)
 	switch {
 	case m.Op == spiceproto.MsgSetAck:
 		c.ledger.SetAck(m.SetAck.Generation, m.SetAck.Window)
 		c.client.reset()
-		c.acks = 0
+		c.acks, c.dropped = 0, 0
 		return
 	case m.Op == spiceproto.MsgDisplaySurfaceCreate && m.Surface == 0:
 		c.sweep.Resize(m.Width, m.Height)
 	case m.Draw && m.Surface == 0:
+		c.sortable.add(&m)
 		c.draw(m)
 	}
 	c.ledger.Received()
 }
-
-func (c *Channel) draw(m Message) {
-	if c.sweep.Draw(m.Box, int(m.Size)) {
-		c.sweepEnded()
-		return
-	}
-	ahead := c.cfg.Mode == Adaptive && c.cfg.Sweeps && !c.ahead && c.sweeps%wholeSweeps != 0
-	if ahead && c.tailHidden(int(m.Size)) && c.mayHold() {
-		c.shut(valveSweep)
-		c.ahead = true
-	}
-}
-
-// tailHidden tells that the rest of the sweep, the body of the draw under way
-// included, fits into the hypervisor's sockets. If the valve shuts then, they
-// hold the end of this sweep and not the first columns of the next, which
-// would come once more when it opens.
-func (c *Channel) tailHidden(size int) bool {
-	tail, known := c.sweep.Tail()
-	return known && tail+size <= c.backend.Holds()
-}
-
-func (c *Channel) sweepEnded() {
-	c.sweeps++
-	if c.cfg.Mode != Adaptive || !c.cfg.Sweeps {
-		return
-	}
-	c.noteStarvation()
-	if c.mayHold() && !c.ahead {
-		c.shut(valveSweep)
-	}
-	c.ahead = false
-}
-
-// noteStarvation widens the backend if sweeps are cut short again and again. A
-// single one is no reason: the server or the proxy was late for once.
-func (c *Channel) noteStarvation() {
-	if !c.sweep.Starved() || c.sweeps < c.widenable {
-		return
-	}
-	if c.starvedAt > 0 && c.sweeps-c.starvedAt <= starvedWithin {
-		c.backend.Starved()
-	}
-	c.starvedAt = c.sweeps
-}
-
-// mayHold tells that more is queued than the client's link carries soon. A queue
-// that only waits for the writer's next turn is none of the link's.
-func (c *Channel) mayHold() bool { return c.queued > c.low() && c.limited() }
-
-// limited tells that the client's link is the limit.
-func (c *Channel) limited() bool { return c.blocked || c.link.Full() }
 
 // Stored books n bytes put into the display queue, which now takes memory
 // bytes in all.
@@ -224,66 +172,33 @@ func (c *Channel) Sent(now time.Time, n, messages, memory int) {
 	c.pass(now)
 }
 
+// Dropped books a message of n bytes that newer ones cover and that the client
+// does not get; the queue now takes memory bytes.
+func (c *Channel) Dropped(n, memory int) {
+	c.queued -= n
+	c.memory = memory
+	c.ledger.Forwarded()
+	c.dropped++
+	c.reopen()
+}
+
+// Filled books a message sent in the place of one that was dropped.
+func (c *Channel) Filled(now time.Time) {
+	c.dropped--
+	c.expectAck(now)
+}
+
+// Missing returns how many messages of this generation the client did not get.
+func (c *Channel) Missing() uint64 { return c.dropped }
+
 // expectAck notes when the client's next ACK is due, if the message just
 // forwarded is the one that causes it: number kW+1 (spice-gtk, which does not
 // count SET_ACK) of the generation.
 func (c *Channel) expectAck(now time.Time) {
-	w := uint64(c.ledger.Window())
-	if w > 0 && c.ledger.Delivered() > w && c.ledger.Delivered()%w == 1%w {
+	w, got := uint64(c.ledger.Window()), c.ledger.Delivered()-c.dropped
+	if w > 0 && got > w && got%w == 1%w {
 		c.client.causes(now.Add(c.link.Base() + c.link.Delay()))
 	}
-}
-
-func (c *Channel) shut(v valve) {
-	if v == valveSweep && c.valve&valveSweep == 0 {
-		c.shutAt = time.Time{}
-	}
-	c.valve |= v
-	if v == valveBound || c.limited() {
-		c.backend.Held()
-	}
-}
-
-// pass lets the message that is half sent come through a valve that has been
-// shut for long. While the server is blocked in it, some guest operations wait
-// (a mode change), and after 15 s the server disconnects the display
-// (flow-control facts, section 5).
-func (c *Channel) pass(now time.Time) {
-	switch {
-	case c.valve&valveSweep == 0:
-	case c.shutAt.IsZero():
-		c.shutAt = now
-	case now.Sub(c.shutAt) >= longestShut:
-		c.shutAt, c.passing = now, true
-	}
-}
-
-// reopen opens the read valve once the queue has drained: at the low mark after
-// a sweep, with an eighth of room at the bound; an empty queue opens it whatever
-// memory a message that still arrives takes.
-func (c *Channel) reopen() {
-	if c.queued <= c.low() {
-		c.valve &^= valveSweep
-	}
-	if c.queued == 0 || c.memory <= c.cfg.QueueBytes/8*7 {
-		c.valve &^= valveBound
-	}
-}
-
-// low is the queue at which the next sweep is fetched, in bytes: what the link
-// carries while the hypervisor answers, so that it never runs dry.
-func (c *Channel) low() int {
-	if c.link.Rate() == 0 {
-		return unknownLow
-	}
-	lead := c.link.target() + c.cfg.BackendRTT
-	return int(c.link.Rate() * lead.Seconds())
-}
-
-// MayRead tells whether the hypervisor's bytes may be read now. After false the
-// answer changes only with Sent or Observe.
-func (c *Channel) MayRead() bool {
-	return c.valve == 0 || c.valve == valveSweep && c.passing
 }
 
 // Room returns how many bytes may go to the client, going by the last sample.
@@ -313,6 +228,7 @@ func (c *Channel) Observe(now time.Time, s LinkSample) {
 	if c.stalled(now) {
 		c.valve &^= valveSweep
 	}
+	c.answer.expire(now)
 }
 
 // Drained tells that the queue is empty. Nothing is observed until it is not.
@@ -330,6 +246,7 @@ func (c *Channel) stalled(now time.Time) bool {
 // BackendRead books n bytes read from the hypervisor and returns the receive
 // buffer to set on that leg now, or 0.
 func (c *Channel) BackendRead(now time.Time, n int) int {
+	c.answer.expire(now)
 	if c.cfg.Mode == Adaptive && c.cfg.Sweeps {
 		c.backend.Messages(c.average)
 	}
@@ -374,10 +291,11 @@ func (c *Channel) possible() bool {
 
 // due tells whether a possible ACK should go now. While the link is not the
 // limit nothing is held. While it is, ACKs ahead of the client's own would only
-// lengthen the queue; but a sweep that has begun is never cut short.
+// lengthen a queue that keeps arrival order; but a sweep that has begun is never
+// cut short. A queue that does not is bounded by its regions.
 func (c *Channel) due(now time.Time) bool {
 	stalled := c.stalled(now)
-	full := c.link.Full() && !stalled
+	full := c.link.Full() && !stalled && !c.sorts()
 	if c.cfg.Mode == Withhold {
 		return !full || c.queued == 0 || c.ledger.DueWithheld(c.withheld())
 	}

@@ -32,6 +32,12 @@ const (
 	// startIntervals is for how many intervals in a row, since the phase of
 	// TCP's first bursts makes single ones look slow.
 	startIntervals = 2
+	// minRTTGrowth and maxRTTGrowth bound by how much the round trip must grow
+	// for a queue to have begun: twice what RFC 9406 has for the least round
+	// trip of a flight (MIN_RTT_THRESH, MAX_RTT_THRESH), as the kernel's is a
+	// mean, which jitter lengthens.
+	minRTTGrowth = 8 * time.Millisecond
+	maxRTTGrowth = 32 * time.Millisecond
 	// maxWait bounds the sleep of a writer without room. The estimate may be
 	// too low, and then acknowledgements come sooner than it says.
 	maxWait = 5 * time.Millisecond
@@ -110,6 +116,7 @@ type interval struct {
 	unsent   int       // sum over the samples
 	samples  int
 	rtt      time.Duration // smallest seen: bursts lengthen single ones
+	latest   time.Duration // round trip of the last sample
 	inFlight int           // most seen
 }
 
@@ -236,6 +243,7 @@ func (i *interval) add(now time.Time, s LinkSample) {
 	i.last = now
 	i.unsent += s.NotSent
 	i.samples++
+	i.latest = s.RTT
 	if i.rtt == 0 || s.RTT > 0 && s.RTT < i.rtt {
 		i.rtt = s.RTT
 	}
@@ -274,6 +282,14 @@ func (l *Link) queued(rate float64) bool {
 	return l.delay(rate) > l.target()/2
 }
 
+// filling tells that the round trip has begun to grow, as HyStart++ does (RFC
+// 9406, 4.2): one more doubling would end in lost packets. Whether the link is
+// full, the next interval tells.
+func (l *Link) filling() bool {
+	base := l.Base()
+	return base > 0 && l.span.latest >= base+clamp(base/4, minRTTGrowth, maxRTTGrowth)
+}
+
 // onLink is the standing queue on the link in the closing interval, in time.
 func (l *Link) onLink() time.Duration { return l.span.rtt - l.Base() }
 
@@ -290,13 +306,18 @@ func (l *Link) crowded(rate float64) bool {
 }
 
 // raise looks for more. While the link has not been seen full, it stays one
-// doubling ahead of what TCP's own start has under way.
+// doubling ahead of what TCP's own start has under way, and a quarter of that
+// once the round trip grows (RFC 9406, CSS_GROWTH_DIVISOR).
 // Later it adds twice the standing target at first and doubles that while it
 // goes on, so that a link that became ten times faster is found in about ten
 // round trips and a steady one is hardly disturbed.
 func (l *Link) raise() {
 	if !l.found() {
-		l.setBudget(max(float64(l.Budget()), 2*float64(l.span.inFlight)))
+		growth := 2.
+		if l.filling() {
+			growth = 1 + 1./4
+		}
+		l.setBudget(max(float64(l.Budget()), growth*float64(l.span.inFlight)))
 		return
 	}
 	step := 2 * l.target().Seconds() / max(l.Base(), time.Millisecond).Seconds()

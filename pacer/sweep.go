@@ -16,10 +16,11 @@ const (
 	// it counts as still: a sweep that was cut short missed it for no fault of
 	// its own.
 	patience = 4
-	// maxPasses ends a sweep that waits in vain for a region that has stopped
-	// changing. One pass may be what was left in the server's socket, one may
-	// have been cut by a newer frame.
-	maxPasses = 3
+	// vainPasses ends a sweep that waits in vain for a region that has stopped
+	// changing: after so many passes over what it has that brought nothing new.
+	// One may be what was left in the server's socket, one may have been cut by
+	// a newer frame.
+	vainPasses = 2
 )
 
 // Sweep finds the ends of whole sweeps in a server's stream of draws.
@@ -41,14 +42,17 @@ type Sweep struct {
 	expected      int    // tiles the sweep waits for
 	seen          int    // of these, those that came
 	late          int    // of those, the ones the sweep before had missed
+	repeats       int    // draws since the last that brought a new tile
 	starved       bool
 }
 
 // extent is how much a sweep holds.
 type extent struct {
-	draws int
-	tiles int // of all draws together
-	bytes int
+	draws  int
+	tiles  int // of all draws together
+	bytes  int
+	fresh  int // draws that brought a tile which had not come
+	places int // tiles, each counted once
 }
 
 // perTile is the average size of a tile's update in bytes.
@@ -61,9 +65,8 @@ func (e extent) perTile() int {
 
 // tile is one region's history.
 type tile struct {
-	last  uint32 // sweep in which it came last, 0: never
-	count uint8  // how often it came in that sweep, up to maxPasses
-	run   uint8  // in how many sweeps it came without a long pause, up to steadySweeps
+	last uint32 // sweep in which it came last, 0: never
+	run  uint8  // in how many sweeps it came without a long pause, up to steadySweeps
 }
 
 // Resize starts over on a primary surface of the given size in pixels.
@@ -84,7 +87,7 @@ func (s *Sweep) Next() {
 	s.starved = s.late > 0 && s.late*8 >= s.expected
 	s.number++
 	s.before, s.now = s.now, extent{}
-	s.expected, s.seen, s.late = 0, 0, 0
+	s.expected, s.seen, s.late, s.repeats = 0, 0, 0, 0
 	for i := range s.tiles {
 		if s.awaited(&s.tiles[i]) {
 			s.expected++
@@ -104,15 +107,19 @@ func (s *Sweep) Draw(box spiceproto.Rect, size int) (ended bool) {
 	if left >= right || top >= bottom {
 		return false
 	}
-	passes := s.passes(left, top, right, bottom)
-	ended = passes >= maxPasses || passes >= 1 && s.covered()
+	ended = s.again(left, top, right, bottom) && (s.covered() || s.inVain())
 	if ended {
 		s.Next()
 	}
 	s.now.draws++
 	s.now.tiles += (right - left) * (bottom - top)
 	s.now.bytes += size
-	s.mark(left, top, right, bottom)
+	s.repeats++
+	if fresh := s.mark(left, top, right, bottom); fresh > 0 {
+		s.now.fresh++
+		s.now.places += fresh
+		s.repeats = 0
+	}
 	return ended
 }
 
@@ -137,32 +144,37 @@ func (s *Sweep) Tail() (int, bool) {
 // Bytes returns the size of the last whole sweep.
 func (s *Sweep) Bytes() int { return s.before.bytes }
 
-// covered tells that nearly all expected tiles came. An eighth may be missing:
-// a cursor that blinked or a line that was typed in the last sweeps.
-func (s *Sweep) covered() bool { return s.seen*8 >= s.expected*7 }
+// covered tells that as many tiles came as are expected, nearly. An eighth may
+// be missing: a cursor that blinked or a line that was typed in the last sweeps.
+// Tiles that are not waited for count too: after a change of scene there are
+// more of those, and they will be waited for next time.
+func (s *Sweep) covered() bool { return s.now.places*8 >= s.expected*7 }
 
-// passes returns how often every tile of the span came in this sweep.
-func (s *Sweep) passes(left, top, right, bottom int) int {
-	least := maxPasses
+// inVain tells that what is missing has not come in the time of whole passes.
+func (s *Sweep) inVain() bool {
+	return s.repeats >= max(vainPasses*s.now.fresh, s.before.fresh)
+}
+
+// again tells that every tile of the span has come in this sweep.
+func (s *Sweep) again(left, top, right, bottom int) bool {
 	for y := top; y < bottom; y++ {
 		row := s.tiles[y*s.columns:]
 		for x := left; x < right; x++ {
 			if row[x].last != s.number {
-				return 0
+				return false
 			}
-			least = min(least, int(row[x].count))
 		}
 	}
-	return least
+	return true
 }
 
-func (s *Sweep) mark(left, top, right, bottom int) {
+// mark books the tiles of a draw and returns how many are new to this sweep.
+func (s *Sweep) mark(left, top, right, bottom int) (fresh int) {
 	for y := top; y < bottom; y++ {
 		row := s.tiles[y*s.columns:]
 		for x := left; x < right; x++ {
 			t := &row[x]
 			if t.last == s.number {
-				t.count = min(t.count+1, maxPasses)
 				continue
 			}
 			if s.awaited(t) {
@@ -170,8 +182,10 @@ func (s *Sweep) mark(left, top, right, bottom int) {
 				s.late += int(min(s.number-t.last-1, 1))
 			}
 			t.follow(s.number)
+			fresh++
 		}
 	}
+	return fresh
 }
 
 // follow books the first coming of a tile in a sweep.
@@ -181,7 +195,7 @@ func (t *tile) follow(number uint32) {
 	} else {
 		t.run = 1
 	}
-	t.last, t.count = number, 1
+	t.last = number
 }
 
 // span returns the tiles whose centres lie in box, or the one tile under the

@@ -42,9 +42,12 @@ func (e *BackendError) Error() string {
 func (e *BackendError) Unwrap() error { return e.Err }
 
 var (
-	errNoPort      = errors.New("target has neither an insecure nor a secure port")
-	errNoTLSPort   = errors.New("and the target has no secure port")
-	errBackendCaps = errors.New("hypervisor lacks required SPICE common capabilities")
+	errNoPort    = errors.New("target has neither an insecure nor a secure port")
+	errNoTLSPort = errors.New("and the target has no secure port")
+	errTooSlow   = errors.New("not complete within")
+	// errAuthentication tells a refused ticket from a refused link.
+	errAuthentication = errors.New("authentication")
+	errBackendCaps    = errors.New("hypervisor lacks required SPICE common capabilities")
 )
 
 // endpoint is one way to reach a hypervisor; tls is nil for plaintext.
@@ -103,7 +106,7 @@ func (a attempt) try(ctx context.Context, e endpoint) (backend, error) {
 		return b, nil
 	}
 	if limited.Err() != nil && ctx.Err() == nil {
-		err = fmt.Errorf("not complete within %v: %w", limit, err)
+		err = fmt.Errorf("%w %v: %w", errTooSlow, limit, err)
 	}
 	return backend{}, &BackendError{Address: e.address, TLS: e.tls != nil, Err: err}
 }
@@ -210,7 +213,7 @@ func linkTo(conn io.ReadWriter, m spiceproto.LinkMess, ticket authz.Secret) (spi
 		return reply, err
 	}
 	if result != spiceproto.LinkOK {
-		return reply, fmt.Errorf("authentication: %w", result)
+		return reply, fmt.Errorf("%w: %w", errAuthentication, result)
 	}
 	return reply, nil
 }

@@ -145,7 +145,7 @@ func TestHypervisorThatAsksForTLS(t *testing.T) {
 	target.CACert, target.HostSubject = ca.pem, "O=Test,CN=some.other.name"
 	p := startProxyWith(t, authorizerFunc(func(r authz.Request) (authz.Target, error) {
 		direct := target
-		if r.Channel == spiceproto.ChannelCursor {
+		if r.Type == spiceproto.ChannelCursor {
 			direct.InsecurePort = 0
 		}
 		return direct, nil

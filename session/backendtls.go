@@ -3,6 +3,7 @@ package session
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 
 	"spicepacer/session/authz"
@@ -45,6 +46,9 @@ type verifier struct {
 
 func (v verifier) verify(state tls.ConnectionState) error {
 	leaf := state.PeerCertificates[0]
+	if leaf.Version < 3 {
+		return errOldCertificate
+	}
 	options := x509.VerifyOptions{Roots: v.roots, DNSName: v.name, Intermediates: x509.NewCertPool()}
 	for _, c := range state.PeerCertificates[1:] {
 		options.Intermediates.AddCert(c)
@@ -52,19 +56,25 @@ func (v verifier) verify(state tls.ConnectionState) error {
 	if _, err := leaf.Verify(options); err != nil {
 		return err
 	}
-	if !v.pin.Matches(leaf) {
-		return &SubjectError{Subject: leaf.Subject.String()}
+	if difference := v.pin.Mismatch(leaf); difference != "" {
+		return &SubjectError{Subject: leaf.Subject.String(), Difference: difference}
 	}
 	return nil
 }
+
+// errOldCertificate refuses what Kerbside's proxy refuses: certificates without
+// the extensions that say what they are for (RFC 5280, 4.1.2.1).
+var errOldCertificate = errors.New("certificate is older than X.509 version 3")
 
 // SubjectError tells that a hypervisor's certificate is trusted but not the
 // pinned one.
 type SubjectError struct {
 	// Subject is the certificate's.
 	Subject string
+	// Difference tells the first attribute that is another.
+	Difference string
 }
 
 func (e *SubjectError) Error() string {
-	return fmt.Sprintf("TLS: rejecting certificate: pinned host_subject does not match subject %q", e.Subject)
+	return fmt.Sprintf("TLS: rejecting certificate: pinned host_subject does not match subject %q: %s", e.Subject, e.Difference)
 }

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
@@ -32,6 +33,14 @@ type client struct {
 	log  *zap.Logger
 	// refused tells that an answer was sent which the peer should still get.
 	refused bool
+	// started tells that the observer was told of the connection.
+	started bool
+	// registered tells that the registrar knows the connection, and has to learn
+	// of its end.
+	registered bool
+	audits     sync.WaitGroup
+	// session is the one it joined; empty: none.
+	session string
 }
 
 // failure ends a connection before its relay.
@@ -62,11 +71,16 @@ func (s *Server) welcome(ctx context.Context, sock net.Conn, secure bool) {
 
 // serve carries one connection from accept to close.
 func (s *Server) serve(ctx context.Context, c *client, permit *permit, secure bool) {
-	defer c.close()
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	defer s.deregister(ctx, c)
+	defer s.finish(c)
 	defer s.registry.leave(c.ref)
-	// Closing is what ends a blocked handshake when the proxy stops.
+	defer func() { s.live.leave(c.session, c) }()
+	// Closing is what ends a blocked handshake when the proxy stops or the
+	// session is terminated.
 	stop := context.AfterFunc(ctx, func() { c.sock.Close() })
-	ch, err := s.establish(ctx, c, secure)
+	ch, err := s.establish(ctx, c, end, secure)
 	if !stop() && err != nil {
 		err = &failure{Interrupted, context.Cause(ctx)}
 	}
@@ -77,9 +91,18 @@ func (s *Server) serve(ctx context.Context, c *client, permit *permit, secure bo
 	}
 }
 
+// finish closes c and counts its end.
+func (s *Server) finish(c *client) {
+	c.close()
+	if c.started {
+		s.observer.ConnectionEnded()
+	}
+}
+
 // establish takes the client through its link stage and connects the
-// hypervisor. The error is a *failure, also when the client was only redirected.
-func (s *Server) establish(ctx context.Context, c *client, secure bool) (*channel, error) {
+// hypervisor. end is what ends ctx. The error is a *failure, also when the client
+// was only redirected.
+func (s *Server) establish(ctx context.Context, c *client, end context.CancelCauseFunc, secure bool) (*channel, error) {
 	if secure {
 		if err := s.startTLS(ctx, c); err != nil {
 			return nil, &failure{TLSFailed, err}
@@ -87,8 +110,16 @@ func (s *Server) establish(ctx context.Context, c *client, secure bool) (*channe
 	} else if s.cfg.InsecureMode == Redirect {
 		return nil, s.redirect(c)
 	}
+	c.started = true
+	s.observer.ConnectionStarted()
 	if err := s.readLink(c, s.cfg.Timeouts.Link); err != nil {
 		return nil, &failure{LinkFailed, err}
+	}
+	if err := c.checkCaps(); err != nil {
+		return nil, &failure{LinkFailed, err}
+	}
+	if err := s.register(ctx, c); err != nil {
+		return nil, err
 	}
 	token, err := s.readToken(ctx, c)
 	if err != nil {
@@ -98,6 +129,9 @@ func (s *Server) establish(ctx context.Context, c *client, secure bool) (*channe
 	if err != nil {
 		return nil, err
 	}
+	s.observer.ChannelAuthorized()
+	c.session = target.SessionID
+	s.live.join(c.session, c, end)
 	return s.connect(ctx, c, token, target)
 }
 
@@ -114,14 +148,7 @@ func (s *Server) startTLS(ctx context.Context, c *client) error {
 
 // authorize asks for the client's target and answers a refusal.
 func (s *Server) authorize(ctx context.Context, c *client, token authz.Secret) (authz.Target, error) {
-	target, err := s.auth.Authorize(ctx, authz.Request{
-		Token:        token,
-		Ref:          c.ref,
-		Client:       c.peer,
-		ConnectionID: c.link.ConnectionID,
-		Channel:      c.link.Type,
-		ChannelID:    c.link.ID,
-	})
+	target, err := s.auth.Authorize(ctx, authz.Request{Channel: c.channel(), Token: token})
 	if err == nil {
 		return target, nil
 	}
@@ -143,8 +170,10 @@ func (s *Server) connect(ctx context.Context, c *client, token authz.Secret, tar
 	b, err := s.connectBackend(ctx, c, target, mode)
 	if err != nil {
 		c.refuse(spiceproto.AppendLinkResult(nil, spiceproto.LinkErrError))
+		s.tellBackendFailure(ctx, c, target, err)
 		return nil, &failure{BackendFailed, err}
 	}
+	s.audit(ctx, c, target, auditConnected)
 	if err := s.confirm(c); err != nil {
 		b.leg.conn.Close()
 		return nil, &failure{LinkFailed, err}
@@ -164,6 +193,17 @@ func (s *Server) connect(ctx context.Context, c *client, token authz.Secret, tar
 		log:          c.log,
 		stats:        new(Stats),
 	}, nil
+}
+
+// tellBackendFailure records why no hypervisor could be reached.
+func (s *Server) tellBackendFailure(ctx context.Context, c *client, target authz.Target, err error) {
+	if subject, ok := errors.AsType[*SubjectError](err); ok {
+		c.log.Warn(subject.Error()) // a line that Kerbside's tools look for
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	s.audit(ctx, c, target, auditFailure(err, s.cfg.Timeouts.Backend))
 }
 
 // run relays ch and logs how it ended.
@@ -189,10 +229,11 @@ var resultMessages = map[Result]string{
 	Limited:          "connection refused by a limit",
 	TLSFailed:        "client TLS handshake failed",
 	LinkFailed:       "client link stage failed",
-	Denied:           "connection denied",
-	AuthorizerFailed: "authorization failed; closing connection",
+	RegisterFailed:   "RegisterChannel failed; closing connection",
+	Denied:           "connection denied by control service",
+	AuthorizerFailed: "AuthorizeConnection RPC failed; closing connection",
 	BackendFailed:    "hypervisor connection failed",
-	Interrupted:      "handshake interrupted by shutdown",
+	Interrupted:      "handshake interrupted",
 }
 
 // conclude logs and counts what the handshake came to.
@@ -212,7 +253,7 @@ func logFailure(log *zap.Logger, f *failure) {
 	switch f.result {
 	case Redirected:
 		level = zap.DebugLevel
-	case Limited, AuthorizerFailed, BackendFailed:
+	case Limited, RegisterFailed, AuthorizerFailed, BackendFailed:
 		level = zap.WarnLevel
 	case TLSFailed, LinkFailed:
 		if peerGone(f.err) {

@@ -64,6 +64,15 @@ type Pacing struct {
 	QueueTarget time.Duration
 	// QueueBytes bounds the display queue of one channel.
 	QueueBytes int
+	// Reorder lets newer updates take the place of older ones in the display
+	// queue of adaptive mode, and small ones go first, where that is provably
+	// invisible.
+	Reorder bool
+	// Compression is the image compression asked of every hypervisor that can
+	// choose; 0 leaves that to the client. CompressionAuto, with Reorder, asks
+	// for AUTO_LZ while the link is the limit, and else for the client's choice.
+	Compression     spiceproto.Compression
+	CompressionAuto bool
 	// StallTimeout is how long a client may acknowledge nothing while bytes are
 	// outstanding.
 	StallTimeout time.Duration
@@ -120,9 +129,10 @@ func DefaultConfig() Config {
 			Drain:     10 * time.Second,
 		},
 		Pacing: Pacing{
-			Mode:         pacer.Adaptive,
-			QueueTarget:  10 * time.Millisecond,
-			QueueBytes:   4 << 20,
+			Mode:        pacer.Adaptive,
+			QueueTarget: 10 * time.Millisecond,
+			QueueBytes:  4 << 20,
+			Reorder:     true, CompressionAuto: true,
 			StallTimeout: 30 * time.Second,
 		},
 	}

@@ -28,6 +28,8 @@ type display struct {
 	// booked, and not yet taken by the uplink.
 	syncs   []uint32
 	acksDue int
+	// prefer is a compression to ask of the hypervisor, 0: none.
+	prefer spiceproto.Compression
 
 	arrived chan struct{} // the writer has something to look at
 	opened  chan struct{} // the read valve may have opened
@@ -48,9 +50,16 @@ func (r *relaying) runDisplay() {
 		opened:   make(chan struct{}, 1),
 	}
 	r.fromServer = &d.framer
+	if !d.reorders() {
+		d.queue.order.KeepArrivalOrder()
+	}
+	if r.ch.trace != nil {
+		d.queue.overtook = d.traceOvertook
+	}
 	d.up.d, d.uplink = d, newUplink(d)
 	d.writer.init(d)
 	defer d.finish()
+	defer r.cfg.displays.enter(d)()
 	var wg sync.WaitGroup
 	wg.Go(func() { d.readerEnded(d.read()) })
 	r.direction(&wg, d.writer.run)
@@ -64,12 +73,22 @@ func (r *relaying) pacerConfig() pacer.Config {
 	p := r.cfg.pacing
 	cfg := pacer.Config{
 		Mode: r.ch.mode, QueueTarget: p.QueueTarget, QueueBytes: p.QueueBytes,
-		Sweeps: !p.RawValve, BackendRTT: r.ch.server.rtt,
+		Sweeps: !p.RawValve, BackendRTT: r.ch.server.rtt, Reorder: r.reorders(),
+	}
+	if r.ch.serverCaps.Has(spiceproto.CapDisplayPrefCompression) {
+		cfg.Compression = p.Compression
+		cfg.CompressionAuto = p.CompressionAuto && cfg.Reorder
 	}
 	if b := r.ch.server.receiveBuffer; b > 0 {
 		cfg.BackendBuffer, cfg.BackendMost = b, widestBackend
 	}
 	return cfg
+}
+
+// reorders tells that the display queue may change the order of messages, and
+// leave out what newer ones cover.
+func (r *relaying) reorders() bool {
+	return r.cfg.pacing.Reorder && r.ch.mode == pacer.Adaptive && !r.cfg.pacing.RawValve
 }
 
 // errEnded is what a direction returns that stops because the channel ends.
@@ -86,6 +105,7 @@ func (d *display) readerEnded(err error) {
 	d.end(err)
 	d.mu.Lock()
 	d.eof = true
+	d.queue.end()
 	d.mu.Unlock()
 	wake(d.arrived)
 }
@@ -164,8 +184,8 @@ func (d *display) store(now time.Time, b []byte) (widen int, err error) {
 	return d.pace.BackendRead(now, len(b)), nil
 }
 
-// storeSegment queues one segment. A header is queued when it is complete, so
-// that the queue holds nothing it cannot name.
+// storeSegment queues one segment. A message takes part once its head is known,
+// so that the queue holds nothing it cannot name, and in full once it is whole.
 func (d *display) storeSegment(s spiceproto.Segment) (err error) {
 	n := 0
 	switch {
@@ -183,6 +203,9 @@ func (d *display) storeSegment(s spiceproto.Segment) (err error) {
 	if n > 0 {
 		d.pace.Stored(n, d.queue.memory)
 	}
+	if s.End {
+		d.completed()
+	}
 	return err
 }
 
@@ -191,11 +214,27 @@ func (d *display) arrivedHead() error {
 	d.traceMessage(spiceproto.ServerToClient, &d.framer)
 	m := describe(h, head)
 	d.pace.Arrived(m)
+	if m.Op == spiceproto.MsgDisplaySurfaceCreate && m.Surface == 0 {
+		d.queue.order.Resize(m.Width, m.Height)
+	}
+	d.queue.enter(m)
 	d.acks.fromServer(h, head)
 	if m.Op == spiceproto.MsgSetAck {
 		return d.bookSetAck(m.SetAck.Generation)
 	}
 	return nil
+}
+
+// completed lets the message that has just ended take its place among others.
+func (d *display) completed() {
+	by := d.queue.arriving.entry.Number()
+	e := d.queue.complete(d.pace.Burst(), d.pace.Horizon(), func(number uint64, bytes int) {
+		d.pace.Dropped(bytes, d.queue.memory)
+		d.traceReplaced(number, by)
+	})
+	if e.Urgent() {
+		d.pace.Answered()
+	}
 }
 
 // describe tells the pacer what a message is. What cannot be parsed is still
@@ -213,6 +252,9 @@ func describe(h spiceproto.Header, head []byte) pacer.Message {
 		if draw, err := spiceproto.ParseDrawHead(h.Type, h.Size, head); err == nil {
 			m.Draw, m.Surface, m.Box = true, draw.Surface, draw.Box
 		}
+		m.Effect = spiceproto.ParseEffect(h.Type, h.Size, head)
+	default:
+		m.Stream, _ = spiceproto.ParseStreamHead(h.Type, head)
 	}
 	return m
 }
@@ -239,6 +281,10 @@ func (d *display) publish() {
 	s.AcksHeld.Store(st.AcksHeld)
 	s.HoldTime.Store(int64(st.HoldTime))
 	s.Sweeps.Store(st.Sweeps)
+	o := d.queue.order.Stats()
+	s.Replaced.Store(o.Replaced)
+	s.ReplacedBytes.Store(o.ReplacedBytes)
+	s.Overtook.Store(o.Overtook)
 	d.traceState()
 }
 

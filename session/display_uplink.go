@@ -81,7 +81,8 @@ func (u *uplink) run() error {
 	}
 }
 
-// answer sends what is due: the ACK_SYNC of each SET_ACK, and ACKs. With an
+// answer sends what is due: the ACK_SYNC of each SET_ACK, ACKs, and the
+// compression to use. With an
 // ACK_SYNC more ACKs may become due at once: the server may have spent its
 // credits already.
 func (u *uplink) answer() error {
@@ -95,6 +96,10 @@ func (u *uplink) answer() error {
 		}
 		for ; d.acksDue > 0; d.acksDue-- {
 			u.buf = spiceproto.AppendAck(u.buf)
+		}
+		if d.prefer != 0 {
+			u.buf = spiceproto.PreferredCompression{Compression: d.prefer}.Append(u.buf)
+			d.prefer = 0
 		}
 		d.mu.Unlock()
 		if len(u.buf) == 0 {
@@ -126,10 +131,16 @@ func (d *display) synced(generations []uint32) {
 	d.bookAcks(time.Now())
 }
 
-// bookAcks leaves the ACKs that are due to the uplink. The caller holds mu.
+// bookAcks leaves the ACKs that are due, and what else is to be asked of the
+// hypervisor, to the uplink. The caller holds mu.
 func (d *display) bookAcks(now time.Time) {
-	if n := d.pace.AcksDue(now); n > 0 {
-		d.acksDue += n
+	n := d.pace.AcksDue(now)
+	d.acksDue += n
+	prefer, asks := d.pace.Preference(now)
+	if asks {
+		d.prefer = prefer
+	}
+	if n > 0 || asks {
 		wake(d.uplink.due)
 	}
 }

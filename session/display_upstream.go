@@ -1,18 +1,21 @@
 package session
 
 import (
+	"time"
+
 	"spicepacer/spiceproto"
 )
 
 // upstream reads the client's messages of a paced display channel and forwards
-// them, without the client's ACKs and, in adaptive mode, ACK_SYNC: those are
-// inputs to the pacer.
+// them, without the client's ACKs and, in adaptive mode, ACK_SYNC and what it
+// prefers: those are inputs to the pacer.
 type upstream struct {
 	d      *display
 	framer spiceproto.Framer
 	out    []byte   // what to forward of the read under way
 	open   bool     // the message under way is being forwarded
 	syncs  []uint32 // generations of the client's ACK_SYNCs in out
+	inits  int      // DISPLAY_INITs that end in out
 	buf    readBuffer
 }
 
@@ -35,7 +38,7 @@ func (u *upstream) run() error {
 }
 
 func (u *upstream) accept(b []byte) error {
-	u.out, u.syncs = u.out[:0], u.syncs[:0]
+	u.out, u.syncs, u.inits = u.out[:0], u.syncs[:0], 0
 	for len(b) > 0 {
 		s := u.framer.Next(b)
 		u.segment(s)
@@ -47,6 +50,9 @@ func (u *upstream) accept(b []byte) error {
 		}
 	}
 	u.d.synced(u.syncs)
+	if u.inits > 0 {
+		u.d.initialised()
+	}
 	return nil
 }
 
@@ -63,15 +69,27 @@ func (u *upstream) segment(s spiceproto.Segment) {
 	case u.open:
 		u.out = append(u.out, s.Bytes...)
 	}
-	if u.open && s.HeadDone && h.Type == spiceproto.MsgcAckSync {
-		if m, err := spiceproto.ParseAckSync(u.framer.Head()); err == nil {
-			u.syncs = append(u.syncs, m.Generation)
-		}
-	}
 	if s.HeadDone {
+		u.look(h)
 		u.d.traceMessage(spiceproto.ClientToServer, &u.framer)
 	}
 	u.open = u.open && !s.End
+}
+
+// look books what a message says, its head being complete.
+func (u *upstream) look(h spiceproto.Header) {
+	switch {
+	case u.open && h.Type == spiceproto.MsgcAckSync:
+		if m, err := spiceproto.ParseAckSync(u.framer.Head()); err == nil {
+			u.syncs = append(u.syncs, m.Generation)
+		}
+	case u.open && h.Type == spiceproto.MsgcDisplayInit:
+		u.inits++
+	case !u.open && h.Type == spiceproto.MsgcDisplayPreferredCompression:
+		if m, err := spiceproto.ParsePreferredCompression(u.framer.Head()); err == nil {
+			u.d.clientPrefers(m.Compression)
+		}
+	}
 }
 
 // keeps tells whether a message stays in the proxy, and books it.
@@ -83,8 +101,26 @@ func (u *upstream) keeps(h spiceproto.Header) bool {
 		return true
 	case spiceproto.MsgcAckSync:
 		return u.d.adaptive
+	case spiceproto.MsgcDisplayPreferredCompression:
+		return u.d.pace.ManagesCompression()
 	}
 	return false
+}
+
+// initialised tells that the hypervisor has the client's DISPLAY_INIT.
+func (d *display) initialised() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.pace.Initialised()
+	d.bookAcks(time.Now())
+}
+
+// clientPrefers books a compression the client asks for.
+func (d *display) clientPrefers(v spiceproto.Compression) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.pace.ClientPrefers(v)
+	d.bookAcks(time.Now())
 }
 
 // clientAck books an ACK of the client.

@@ -90,10 +90,13 @@ func (w *displayWriter) next() []byte {
 // take books the bytes before they are written: the client's answer to them may
 // come before the writer does anything else. The caller holds mu.
 func (w *displayWriter) take() []byte {
-	d := w.d
-	n, ended := d.queue.take(w.chunk[:w.size()])
-	d.pace.Sent(time.Now(), n, ended, d.queue.memory)
-	return w.chunk[:n]
+	d, now := w.d, time.Now()
+	t := d.queue.take(w.chunk[:w.size()], d.pace.Burst())
+	d.pace.Sent(now, t.bytes, t.messages, d.queue.memory)
+	for range t.fillers {
+		d.pace.Filled(now)
+	}
+	return w.chunk[:t.bytes]
 }
 
 // mayWrite tells whether the budget has room for a write worth making. When the

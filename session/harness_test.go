@@ -5,9 +5,11 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/asn1"
 	"encoding/pem"
 	"fmt"
 	"io"
@@ -15,6 +17,8 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -48,8 +52,11 @@ type proxy struct {
 	accepted         chan net.Conn
 	outcomes         chan outcome
 	started, ended   chan ChannelInfo
-	cancel           context.CancelFunc
-	served           chan error
+	// open are the connections that are, opened those that were.
+	open, opened, authorized atomic.Int64
+	cancel                   context.CancelFunc
+	served                   chan error
+	stopping                 sync.Once
 }
 
 type outcome struct {
@@ -136,13 +143,15 @@ func (p *proxy) serve(running goleak.Option) {
 	})
 }
 
-// stop ends Serve, which must not be an error.
+// stop ends Serve, which must not be an error. Once is enough.
 func (p *proxy) stop() {
 	p.t.Helper()
 	p.cancel()
-	if err := await(p.t, p.served, "end of Serve"); err != nil {
-		p.t.Errorf("Serve: %v", err)
-	}
+	p.stopping.Do(func() {
+		if err := await(p.t, p.served, "end of Serve"); err != nil {
+			p.t.Errorf("Serve: %v", err)
+		}
+	})
 }
 
 // tellingListener lets a test look at accepted sockets.
@@ -160,6 +169,9 @@ func (l tellingListener) Accept() (net.Conn, error) {
 }
 
 func (p *proxy) Connection(c spiceproto.ChannelType, r Result) { p.outcomes <- outcome{c, r} }
+func (p *proxy) ConnectionStarted()                            { p.open.Add(1); p.opened.Add(1) }
+func (p *proxy) ConnectionEnded()                              { p.open.Add(-1) }
+func (p *proxy) ChannelAuthorized()                            { p.authorized.Add(1) }
 func (p *proxy) ChannelStarted(c ChannelInfo)                  { p.started <- c }
 func (p *proxy) ChannelEnded(c ChannelInfo)                    { p.ended <- c }
 
@@ -480,6 +492,11 @@ type issued struct {
 // issue makes a certificate for a host name, signed by ca or by itself.
 func issue(t testing.TB, ca *issued, name string) issued {
 	t.Helper()
+	return issueUntil(t, ca, name, time.Now().Add(time.Hour))
+}
+
+func issueUntil(t testing.TB, ca *issued, name string, end time.Time) issued {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -488,7 +505,7 @@ func issue(t testing.TB, ca *issued, name string) issued {
 		SerialNumber:          big.NewInt(time.Now().UnixNano()),
 		Subject:               pkix.Name{Organization: []string{"Test"}, CommonName: name},
 		DNSNames:              []string{name},
-		NotAfter:              time.Now().Add(time.Hour),
+		NotAfter:              end,
 		IsCA:                  true,
 		BasicConstraintsValid: true,
 		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
@@ -501,6 +518,11 @@ func issue(t testing.TB, ca *issued, name string) issued {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return issuedOf(t, der, key)
+}
+
+func issuedOf(t testing.TB, der []byte, key *ecdsa.PrivateKey) issued {
+	t.Helper()
 	leaf, err := x509.ParseCertificate(der)
 	if err != nil {
 		t.Fatal(err)
@@ -513,4 +535,40 @@ func issue(t testing.TB, ca *issued, name string) issued {
 		pool: pool,
 		pem:  string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
 	}
+}
+
+// oldCertificate is what leaf says, signed by ca, in X.509 version 1.
+func oldCertificate(t testing.TB, ca, leaf issued) issued {
+	t.Helper()
+	algorithm := pkix.AlgorithmIdentifier{Algorithm: asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 3, 2}} // ecdsa-with-SHA256
+	type validity struct{ NotBefore, NotAfter time.Time }
+	body, err := asn1.Marshal(struct {
+		Serial    *big.Int
+		Algorithm pkix.AlgorithmIdentifier
+		Issuer    asn1.RawValue
+		Validity  validity
+		Subject   asn1.RawValue
+		Key       asn1.RawValue
+	}{
+		leaf.leaf.SerialNumber, algorithm, asn1.RawValue{FullBytes: ca.leaf.RawSubject},
+		validity{time.Now().Add(-time.Hour).UTC(), leaf.leaf.NotAfter},
+		asn1.RawValue{FullBytes: leaf.leaf.RawSubject}, asn1.RawValue{FullBytes: leaf.leaf.RawSubjectPublicKeyInfo},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest := sha256.Sum256(body)
+	signature, err := ecdsa.SignASN1(rand.Reader, ca.pair.PrivateKey.(*ecdsa.PrivateKey), digest[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := asn1.Marshal(struct {
+		Body      asn1.RawValue
+		Algorithm pkix.AlgorithmIdentifier
+		Signature asn1.BitString
+	}{asn1.RawValue{FullBytes: body}, algorithm, asn1.BitString{Bytes: signature, BitLength: 8 * len(signature)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return issuedOf(t, der, leaf.pair.PrivateKey.(*ecdsa.PrivateKey))
 }

@@ -49,14 +49,20 @@ var (
 	errMechanism  = errors.New("client chose an authentication mechanism that was not offered")
 )
 
+// checkCaps refuses a client that the relay could not carry. It comes before
+// anything is spent on it.
+func (c *client) checkCaps() error {
+	if c.link.Common.Has(spiceproto.CapAuthSelection) && c.link.Common.Has(spiceproto.CapMiniHeader) {
+		return nil
+	}
+	c.refuse(spiceproto.LinkReply{Error: spiceproto.LinkErrVersionMismatch}.Append(nil))
+	return fmt.Errorf("%w (has %v)", errClientCaps, spiceproto.CommonCapNames(c.link.Common))
+}
+
 // readToken answers the link message with a fresh key and the capabilities of
 // spice-server, and decrypts the client's ticket.
 func (s *Server) readToken(ctx context.Context, c *client) (authz.Secret, error) {
 	c.limit(s.cfg.Timeouts.Link)
-	if !c.link.Common.Has(spiceproto.CapAuthSelection) || !c.link.Common.Has(spiceproto.CapMiniHeader) {
-		c.refuse(spiceproto.LinkReply{Error: spiceproto.LinkErrVersionMismatch}.Append(nil))
-		return "", fmt.Errorf("%w (has %v)", errClientCaps, spiceproto.CommonCapNames(c.link.Common))
-	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeouts.Link)
 	defer cancel()
 	key, err := s.keys.take(ctx)

@@ -27,6 +27,9 @@ func TestRedirectAnswersNeedSecured(t *testing.T) {
 	head, _ := hex.DecodeString("52454451" + "02000000" + "02000000" + "b2000000" + "05000000")
 	c.wantEnd(append(head, make([]byte, 174)...))
 	p.want(spiceproto.ChannelMain, Redirected)
+	if n := p.opened.Load(); n != 0 {
+		t.Errorf("%d connections counted, want none for a redirect", n)
+	}
 }
 
 func TestLinkReplyOffersWhatSpiceServerDoes(t *testing.T) {
@@ -242,7 +245,7 @@ func TestAuthorizerThatCannotDecide(t *testing.T) {
 	c.send(ticketFor(t, c.link(linkMess(spiceproto.ChannelMain)), testToken))
 	c.wantRefusal(spiceproto.LinkErrError)
 	p.want(spiceproto.ChannelMain, AuthorizerFailed)
-	p.wantLog(zap.WarnLevel, "authorization failed; closing connection", "daemon is away")
+	p.wantLog(zap.WarnLevel, "AuthorizeConnection RPC failed; closing connection", "daemon is away")
 }
 
 func TestAuthorizerIsTold(t *testing.T) {
@@ -256,12 +259,12 @@ func TestAuthorizerIsTold(t *testing.T) {
 	m.ID = 3
 	c.send(ticketFor(t, c.link(m), testToken))
 	got := await(t, asked, "request")
-	if got.Token != testToken || got.ConnectionID != 77 || got.Channel != spiceproto.ChannelUSBRedir || got.ChannelID != 3 ||
+	if got.Token != testToken || got.ConnectionID != 77 || got.Type != spiceproto.ChannelUSBRedir || got.ID != 3 ||
 		got.Client.String() != c.LocalAddr().String() || len(got.Ref) != 36 || got.Ref[14] != '4' {
 		t.Errorf("request %+v", got)
 	}
 	c.wantRefusal(spiceproto.LinkErrPermissionDenied)
-	p.wantLog(zap.InfoLevel, "connection denied", got.Ref)
+	p.wantLog(zap.InfoLevel, "connection denied by control service", got.Ref)
 }
 
 type authorizerFunc func(authz.Request) (authz.Target, error)

@@ -14,6 +14,12 @@ type Observer interface {
 	// at the start of its relay, else at its end. channel is 0 when the
 	// connection ended before its link message.
 	Connection(channel spiceproto.ChannelType, r Result)
+	// ConnectionStarted and ConnectionEnded enclose every connection from the
+	// end of its TLS handshake on; those that are only redirected have neither.
+	ConnectionStarted()
+	ConnectionEnded()
+	// ChannelAuthorized reports a target, before the hypervisor is contacted.
+	ChannelAuthorized()
 	// ChannelStarted and ChannelEnded enclose a relay.
 	ChannelStarted(ChannelInfo)
 	ChannelEnded(ChannelInfo)
@@ -44,19 +50,22 @@ const (
 	TLSFailed
 	// LinkFailed: the client's link stage broke a rule or took too long.
 	LinkFailed
+	// RegisterFailed: the registrar could not enter the channel.
+	RegisterFailed
 	// Denied: the authorizer refused the token.
 	Denied
 	// AuthorizerFailed: the authorizer could not decide.
 	AuthorizerFailed
 	// BackendFailed: no hypervisor could be reached.
 	BackendFailed
-	// Interrupted: the proxy stopped during the handshake.
+	// Interrupted: the proxy stopped, or the session was terminated, during the
+	// handshake.
 	Interrupted
 )
 
 var resultNames = [...]string{
-	"relayed", "redirected", "limited", "tls_failed", "link_failed", "denied",
-	"authorizer_failed", "backend_failed", "interrupted",
+	"relayed", "redirected", "limited", "tls_failed", "link_failed",
+	"register_failed", "denied", "authorizer_failed", "backend_failed", "interrupted",
 }
 
 // String returns the result's metric label.
@@ -71,5 +80,8 @@ func (r Result) String() string {
 type nobody struct{}
 
 func (nobody) Connection(spiceproto.ChannelType, Result) {}
+func (nobody) ConnectionStarted()                        {}
+func (nobody) ConnectionEnded()                          {}
+func (nobody) ChannelAuthorized()                        {}
 func (nobody) ChannelStarted(ChannelInfo)                {}
 func (nobody) ChannelEnded(ChannelInfo)                  {}

@@ -3,6 +3,7 @@ package session
 import (
 	"sync"
 
+	"spicepacer/pacer"
 	"spicepacer/spiceproto"
 )
 
@@ -12,7 +13,7 @@ var blockSizes = [...]int{256, 4 << 10, 32 << 10}
 
 // messageOverhead is what a queued message costs beside its blocks, and
 // blockOverhead what a block costs beside its room, in bytes.
-const messageOverhead, blockOverhead = 64, 48
+const messageOverhead, blockOverhead = 448, 48
 
 var (
 	blockPools  [len(blockSizes)]sync.Pool
@@ -30,45 +31,62 @@ func (b *block) memory() int { return blockOverhead + cap(b.buf) }
 
 // message is one queued message, complete or still arriving.
 type message struct {
-	header      spiceproto.Header
+	entry       pacer.Entry
 	first, last *block
-	missing     int // bytes that have not arrived
-	read        int // bytes of first already taken
-	next        *message
+	missing     int  // bytes that have not arrived
+	read        int  // bytes of first already taken
+	held        int  // bytes that have arrived and were not taken
+	entered     bool // in the order, or taken out of it to be sent
+	filler      bool // of the proxy's own, in the place of one that was dropped
 }
 
-// queue is the display queue: whole messages in the order in which they go to
-// the client. A message may be taken while it still arrives, so that one larger
-// than the queue's bound passes through it in its turn. It keeps no more memory
-// than it says, and allocates nothing once its pools are warm.
-//
-// Order is decided in push alone: there a newer message will take an older
-// one's place, or go ahead of it.
+// queue is the display queue: messages in the order in which the pacer lets them
+// go to the client. A message may be taken while it still arrives, so that one
+// larger than the queue's bound passes through it in its turn. It keeps no more
+// memory than it says, and allocates nothing once its pools are warm.
 type queue struct {
-	head, tail *message
-	available  int // bytes stored and not taken
-	memory     int // bytes of memory in use
+	// overtook is called for a message that goes before an older one; may be nil.
+	overtook  func(*pacer.Entry)
+	order     pacer.Order
+	arriving  *message // pushed last, if it is not complete
+	current   *message // being taken
+	available int      // bytes of entered messages stored and not taken
+	memory    int      // bytes of memory in use
 }
 
-// push queues a message whose header has arrived and stores the header.
+// push begins a message whose header has arrived and stores the header. It waits
+// for enter.
 func (q *queue) push(h spiceproto.Header) {
+	q.arriving = q.newMessage(h)
+}
+
+func (q *queue) newMessage(h spiceproto.Header) *message {
 	m := messagePool.Get().(*message)
-	*m = message{header: h, missing: spiceproto.MiniHeaderSize + int(h.Size)}
-	if q.tail == nil {
-		q.head = m
-	} else {
-		q.tail.next = m
-	}
-	q.tail = m
+	*m = message{missing: spiceproto.MiniHeaderSize + int(h.Size)}
+	m.entry.Value = m
 	q.memory += messageOverhead
 	var raw [spiceproto.MiniHeaderSize]byte
-	q.store(h.Append(raw[:0]))
+	q.storeIn(m, h.Append(raw[:0]))
+	return m
+}
+
+// enter lets the message pushed last take part in the order, its head being
+// known.
+func (q *queue) enter(d pacer.Message) {
+	m := q.arriving
+	m.entered = true
+	q.available += m.held
+	q.order.Push(&m.entry, d, m.held+m.missing)
 }
 
 // store adds bytes that have arrived to the message pushed last.
-func (q *queue) store(p []byte) {
-	m := q.tail
-	q.available += len(p)
+func (q *queue) store(p []byte) { q.storeIn(q.arriving, p) }
+
+func (q *queue) storeIn(m *message, p []byte) {
+	m.held += len(p)
+	if m.entered {
+		q.available += len(p)
+	}
 	for len(p) > 0 {
 		if m.last == nil || len(m.last.buf) == cap(m.last.buf) {
 			q.extend(m)
@@ -93,20 +111,83 @@ func (q *queue) extend(m *message) {
 	m.last = b
 }
 
-// take moves up to len(p) bytes from the head of the queue into p, and returns
-// how many, and how many messages ended in them.
-func (q *queue) take(p []byte) (n, ended int) {
-	for n < len(p) && q.head != nil {
-		m := q.head
-		n += q.takeFrom(m, p[n:])
+// complete tells that the message pushed last is all there, and returns it. It
+// calls dropped for each message that need not be sent any more, with its number
+// and its size in bytes.
+func (q *queue) complete(burst, horizon int, dropped func(number uint64, bytes int)) *pacer.Entry {
+	m := q.arriving
+	q.arriving = nil
+	for _, e := range q.order.Complete(&m.entry, burst, horizon) {
+		x, number := e.Value.(*message), e.Number()
+		bytes := x.held
+		q.free(x)
+		q.available -= bytes
+		dropped(number, bytes)
+	}
+	return &m.entry
+}
+
+// end enters what is left of a message whose rest will never come.
+func (q *queue) end() {
+	if q.arriving != nil && !q.arriving.entered {
+		q.enter(pacer.Message{})
+	}
+}
+
+// fillerSize is the size of a message without effect in bytes, header included.
+const fillerSize = spiceproto.MiniHeaderSize + 2
+
+// fill queues n messages without effect, each for one that was dropped.
+func (q *queue) fill(n uint64) {
+	noEffect := spiceproto.InvalList{}.Append(nil)
+	h, _ := spiceproto.ParseHeader(noEffect)
+	for range n {
+		m := q.newMessage(h)
+		q.storeIn(m, noEffect[spiceproto.MiniHeaderSize:])
+		m.entered, m.filler = true, true
+		q.available += m.held
+		q.order.Push(&m.entry, pacer.Message{}, m.held)
+		q.order.Complete(&m.entry, 0, 0)
+	}
+}
+
+// taken is what take took.
+type taken struct {
+	bytes    int
+	messages int // of the hypervisor's, that ended in these bytes
+	fillers  int // of the proxy's own
+}
+
+// take moves up to len(p) bytes of the message that is next, and of those after
+// it, into p. burst is for the order.
+func (q *queue) take(p []byte, burst int) (t taken) {
+	for t.bytes < len(p) {
+		if q.current == nil {
+			e := q.order.Pop()
+			if e == nil {
+				break
+			}
+			q.current = e.Value.(*message)
+			if e.Overtook() > 0 && q.overtook != nil {
+				q.overtook(e)
+			}
+		}
+		m := q.current
+		t.bytes += q.takeFrom(m, p[t.bytes:])
 		if m.missing > 0 || m.first != nil {
 			break
 		}
-		q.drop(m)
-		ended++
+		if m.filler {
+			t.fillers++
+		} else {
+			t.messages++
+		}
+		q.current = nil
+		q.free(m)
 	}
-	q.available -= n
-	return n, ended
+	q.available -= t.bytes
+	q.order.Sent(t.bytes, burst)
+	return t
 }
 
 // takeFrom moves bytes of m, freeing each block as it is emptied.
@@ -116,6 +197,7 @@ func (q *queue) takeFrom(m *message, p []byte) (n int) {
 		k := copy(p[n:], b.buf[m.read:])
 		n += k
 		m.read += k
+		m.held -= k
 		if m.read < len(b.buf) || (len(b.buf) < cap(b.buf) && m.missing > 0) {
 			if k == 0 {
 				break
@@ -132,11 +214,12 @@ func (q *queue) takeFrom(m *message, p []byte) (n int) {
 	return n
 }
 
-// drop unlinks the head.
-func (q *queue) drop(m *message) {
-	q.head = m.next
-	if q.head == nil {
-		q.tail = nil
+// free gives back what m takes.
+func (q *queue) free(m *message) {
+	for b := m.first; b != nil; b = m.first {
+		m.first = b.next
+		q.memory -= b.memory()
+		freeBlock(b)
 	}
 	q.memory -= messageOverhead
 	*m = message{}
@@ -145,15 +228,16 @@ func (q *queue) drop(m *message) {
 
 // clear gives everything back.
 func (q *queue) clear() {
-	for m := q.head; m != nil; m = q.head {
-		for b := m.first; b != nil; b = m.first {
-			m.first = b.next
-			q.memory -= b.memory()
-			freeBlock(b)
-		}
-		q.drop(m)
+	if q.arriving != nil && !q.arriving.entered {
+		q.free(q.arriving)
 	}
-	q.available = 0
+	if q.current != nil {
+		q.free(q.current)
+	}
+	for e := q.order.Pop(); e != nil; e = q.order.Pop() {
+		q.free(e.Value.(*message))
+	}
+	q.arriving, q.current, q.available = nil, nil, 0
 }
 
 // newBlock returns an empty block of the smallest class that holds n bytes, or

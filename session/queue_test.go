@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"spicepacer/pacer"
 	"spicepacer/spiceproto"
 )
 
@@ -18,28 +19,50 @@ type queueModel struct {
 	taken   int
 	ended   int
 	missing int // bytes of the message pushed last that were not stored
+	pushed  map[*message]bool
 }
+
+// noDrop is for queues that keep arrival order.
+func noDrop(uint64, int) { panic("dropped") }
 
 func (m *queueModel) push(size int) {
 	h := spiceproto.Header{Type: uint16(len(m.ends)), Size: uint32(size)}
+	if m.pushed == nil {
+		m.pushed = make(map[*message]bool)
+		m.queue.order.KeepArrivalOrder()
+	}
 	m.queue.push(h)
+	m.pushed[m.queue.arriving] = true
+	m.queue.enter(pacer.Message{})
 	m.stored = h.Append(m.stored)
 	m.missing = size
 	m.ends = append(m.ends, len(m.stored)+size)
+	m.complete()
+}
+
+func (m *queueModel) complete() {
+	if m.missing == 0 && m.queue.arriving != nil {
+		m.queue.complete(0, 0, noDrop)
+	}
 }
 
 func (m *queueModel) store(n int) {
+	if n == 0 {
+		return
+	}
 	for i := range n {
 		m.stored = append(m.stored, byte(len(m.stored)>>8+i))
 	}
 	m.queue.store(m.stored[len(m.stored)-n:])
 	m.missing -= n
+	m.complete()
 }
 
 // take takes up to n bytes and checks them.
 func (m *queueModel) take(t interface{ Fatalf(string, ...any) }, n int) {
 	p := make([]byte, n)
-	got, ended := m.queue.take(p)
+	took := m.queue.take(p, 0)
+	got, ended := took.bytes, took.messages
 	if want := min(n, len(m.stored)-m.taken); got != want {
 		t.Fatalf("took %d bytes of %d, want %d", got, n, want)
 	}
@@ -63,19 +86,23 @@ func (m *queueModel) check(t interface{ Fatalf(string, ...any) }) {
 	if want := len(m.stored) - m.taken; m.queue.available != want {
 		t.Fatalf("%d bytes available, want %d", m.queue.available, want)
 	}
-	if used := memoryOf(&m.queue); m.queue.memory < used {
+	if used := m.memory(); m.queue.memory < used {
 		t.Fatalf("books show %d bytes of memory, %d are in use", m.queue.memory, used)
 	}
-	if len(m.ends) == m.ended && (m.queue.memory != 0 || m.queue.head != nil || m.queue.tail != nil) {
-		t.Fatalf("empty queue uses %d bytes, head %p, tail %p", m.queue.memory, m.queue.head, m.queue.tail)
+	if len(m.ends) == m.ended && (m.queue.memory != 0 || m.queue.current != nil) {
+		t.Fatalf("empty queue uses %d bytes, current %p", m.queue.memory, m.queue.current)
 	}
 }
 
-// memoryOf adds up what the queue holds.
-func memoryOf(q *queue) (n int) {
-	for m := q.head; m != nil; m = m.next {
-		n += int(unsafe.Sizeof(*m))
-		for b := m.first; b != nil; b = b.next {
+// memory adds up what the queue holds. A message given back has no value, until
+// it is one of those pushed again.
+func (m *queueModel) memory() (n int) {
+	for q := range m.pushed {
+		if q.entry.Value == nil {
+			continue
+		}
+		n += int(unsafe.Sizeof(*q))
+		for b := q.first; b != nil; b = b.next {
 			n += int(unsafe.Sizeof(*b)) + cap(b.buf)
 		}
 	}
@@ -118,8 +145,8 @@ func TestQueueClear(t *testing.T) {
 	m.store(20_000) // the rest has not arrived
 	m.take(t, 1000)
 	m.queue.clear()
-	if m.queue != (queue{}) {
-		t.Errorf("cleared queue is %+v", m.queue)
+	if q := &m.queue; q.memory != 0 || q.available != 0 || q.arriving != nil || q.current != nil || q.order.Pop() != nil {
+		t.Errorf("cleared queue is %+v", q)
 	}
 }
 
@@ -155,14 +182,17 @@ func TestQueueCountsTinyMessages(t *testing.T) {
 func TestQueueDoesNotAllocate(t *testing.T) {
 	skipUnderRace(t)
 	var q queue
+	q.order.KeepArrivalOrder()
 	body, out := make([]byte, 100_000), make([]byte, 16<<10)
 	round := func() {
 		for _, size := range []int{0, 200, 3000, 100_000} {
 			q.push(spiceproto.Header{Size: uint32(size)})
+			q.enter(pacer.Message{})
 			q.store(body[:size])
+			q.complete(0, 0, noDrop)
 		}
 		for q.available > 0 {
-			q.take(out)
+			q.take(out, 0)
 		}
 	}
 	if n := testing.AllocsPerRun(100, round); n != 0 {

@@ -32,6 +32,7 @@ type clientSession struct {
 	key         sessionKey
 	passthrough bool
 	channels    int
+	displays    sessionDisplays
 }
 
 func newRegistry(passthroughPercent int) *registry {
@@ -74,6 +75,17 @@ func (r *registry) learnSession(ch *channel, id uint32) {
 	r.forget(s)
 	s.key.id = id
 	r.sessions[s.key] = s
+}
+
+// displays returns the display channels of the connection's session, nil if it
+// has not joined one.
+func (r *registry) displays(ref string) *sessionDisplays {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.members[ref]; s != nil {
+		return &s.displays
+	}
+	return nil
 }
 
 // leave ends the connection's membership, and the session with its last one.

@@ -19,11 +19,17 @@ import (
 // direction of a channel has ended, the closing of the connections included.
 const flushTimeout = 2 * time.Second
 
+// terminateFlush is that time for the client of a terminated session, who is
+// to be gone within a second. The hypervisor keeps its own; see settle.
+const terminateFlush = 500 * time.Millisecond
+
 // relayConfig is what the relay of one channel needs beside the channel.
 type relayConfig struct {
 	pacing Pacing
 	// onSession is told the session id that MAIN_INIT carries.
 	onSession func(id uint32)
+	// displays are those of the channel's session; nil: a session of its own.
+	displays *sessionDisplays
 }
 
 // relay carries one channel of the server.
@@ -34,6 +40,7 @@ func (s *Server) relay(ctx context.Context, ch *channel) error {
 	return relay(ctx, ch, relayConfig{
 		pacing:    s.cfg.Pacing,
 		onSession: func(id uint32) { s.registry.learnSession(ch, id) },
+		displays:  s.registry.displays(ch.ref),
 	})
 }
 
@@ -70,22 +77,27 @@ type relaying struct {
 	// fromServer is how far the hypervisor's messages have been read.
 	fromServer *spiceproto.Framer
 
-	once     sync.Once
-	ended    chan struct{} // closed when cause is set
-	cause    error
-	deadline time.Time
+	once  sync.Once
+	ended chan struct{} // closed when cause is set
+	cause error
+	// The deadlines of both legs, set with the cause.
+	clientDeadline, serverDeadline time.Time
 }
 
 // end begins the end of the channel: nothing more is read, and what is held
-// has until the deadline to leave. Only the first cause counts.
+// has until the deadlines to leave. Only the first cause counts.
 func (r *relaying) end(cause error) {
 	r.once.Do(func() {
 		r.cause = cause
-		r.deadline = time.Now().Add(flushTimeout)
-		for _, l := range [...]leg{r.ch.client, r.ch.server} {
-			l.conn.SetWriteDeadline(r.deadline)
-			l.conn.SetReadDeadline(time.Now())
+		now := time.Now()
+		r.clientDeadline, r.serverDeadline = now.Add(flushTimeout), now.Add(flushTimeout)
+		if errors.Is(cause, errTerminated) {
+			r.clientDeadline = now.Add(terminateFlush)
 		}
+		r.ch.client.conn.SetWriteDeadline(r.clientDeadline)
+		r.ch.server.conn.SetWriteDeadline(r.serverDeadline)
+		r.ch.client.conn.SetReadDeadline(now)
+		r.ch.server.conn.SetReadDeadline(now)
 		close(r.ended)
 	})
 }
@@ -100,10 +112,10 @@ func (r *relaying) direction(wg *sync.WaitGroup, f func() error) {
 // connection and may destroy what is on its way, so these are read first.
 func (r *relaying) close() {
 	var wg sync.WaitGroup
-	wg.Go(func() { lingerClose(r.ch.client, r.deadline) })
+	wg.Go(func() { lingerClose(r.ch.client, r.clientDeadline) })
 	wg.Go(func() {
 		r.settle()
-		lingerClose(r.ch.server, r.deadline)
+		lingerClose(r.ch.server, r.serverDeadline)
 	})
 	wg.Wait()
 }
@@ -124,7 +136,7 @@ func (r *relaying) settle() {
 	if r.acks == nil || r.fromServer == nil {
 		return
 	}
-	conn, end := r.ch.server.conn, r.deadline.Add(-settleMargin)
+	conn, end := r.ch.server.conn, r.serverDeadline.Add(-settleMargin)
 	buf := busyBuffers.Get().(*[busyBuffer]byte)
 	defer busyBuffers.Put(buf)
 	for now := time.Now(); now.Before(end); now = time.Now() {

@@ -3,6 +3,7 @@ package session
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"spicepacer/spiceproto"
 )
@@ -99,10 +100,35 @@ func (r *relaying) observer() func(spiceproto.Header, []byte) {
 
 // clientObserver returns what looks at the client's messages on this channel.
 func (r *relaying) clientObserver() func(spiceproto.Header, []byte) {
-	if r.acks == nil {
-		return nil
+	switch {
+	case r.acks != nil:
+		return func(h spiceproto.Header, _ []byte) { r.acks.fromClient(h) }
+	case r.ch.kind == spiceproto.ChannelInputs && r.cfg.displays != nil:
+		return r.clientInput
 	}
-	return func(h spiceproto.Header, _ []byte) { r.acks.fromClient(h) }
+	return nil
+}
+
+// clientInput tells the session's displays of a key or a mouse button, a drag
+// included. A pointer that only moves has its answer drawn by the client itself,
+// and a key that is let go seldom has one.
+func (r *relaying) clientInput(h spiceproto.Header, head []byte) {
+	if isKeyOrButton(h.Type, head) {
+		r.cfg.displays.input(time.Now())
+	}
+}
+
+func isKeyOrButton(op uint16, head []byte) bool {
+	switch op {
+	case spiceproto.MsgcInputsKeyDown, spiceproto.MsgcInputsKeyScancode,
+		spiceproto.MsgcInputsMousePress, spiceproto.MsgcInputsMouseRelease:
+		return true
+	case spiceproto.MsgcInputsMouseMotion, spiceproto.MsgcInputsMousePosition:
+		// Both carry the buttons held down, a u16, behind two 32-bit numbers.
+		const buttons = 8
+		return len(head) >= buttons+2 && head[buttons]|head[buttons+1] != 0
+	}
+	return false
 }
 
 func (r *relaying) learnSession(h spiceproto.Header, head []byte) {

@@ -57,7 +57,7 @@ func (s *schedule) start(t *testing.T, mode pacer.Mode) {
 	for i := range columns {
 		columns[i] = s.among(100, 1000, 5000)
 	}
-	s.rig = spicetest.Start(t, spicetest.RigConfig{
+	rig := spicetest.RigConfig{
 		Server: spicetest.ServerConfig{
 			Window: s.window, Columns: columns, FPS: s.among(0, 30), ScreenSize: s.among(200, 20_000),
 			SocketBuffer: s.among(3000, 40_000, 400_000), Probe: time.Duration(s.IntN(2)) * time.Second,
@@ -65,8 +65,13 @@ func (s *schedule) start(t *testing.T, mode pacer.Mode) {
 		Link: spicetest.LinkConfig{
 			Profile: path(s.among(0, 5, 40, 200), 10), SendBuffer: s.among(0, 20_000), ReceiveBuffer: s.among(0, 20_000),
 		},
-		Proxy: simulated(mode),
-	})
+	}
+	var caps spiceproto.Caps
+	if s.among(0, 1) == 1 {
+		_, caps = spiceproto.ServerCaps(spiceproto.ChannelDisplay)
+	}
+	simulate(&rig, mode, caps)
+	s.rig = spicetest.Start(t, rig)
 }
 
 // play lets some events happen, then gives everything the time to come to rest.

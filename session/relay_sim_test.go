@@ -16,14 +16,16 @@ import (
 	"spicepacer/spiceproto/spicetest"
 )
 
-// simulated returns what a Rig takes for its proxy: the relay of one display
-// channel in the given mode.
-func simulated(mode pacer.Mode) func(context.Context, net.Conn, net.Conn) error {
-	cfg := relayConfig{pacing: DefaultConfig().Pacing}
-	return func(ctx context.Context, client, server net.Conn) error {
+// simulate sets what a Rig takes for its proxy: the relay of one display channel
+// in the given mode, before a server with the given channel capabilities.
+func simulate(rig *spicetest.RigConfig, mode pacer.Mode, server spiceproto.Caps) {
+	cfg := relayConfig{pacing: DefaultConfig().Pacing, displays: new(sessionDisplays)}
+	rig.Input = func() { cfg.displays.input(time.Now()) }
+	rig.Proxy = func(ctx context.Context, near, far net.Conn) error {
 		ch := &channel{
 			kind: spiceproto.ChannelDisplay, mode: mode, log: zap.NewNop(), stats: new(Stats),
-			client: simulatedLeg(client.(*spicetest.LinkConn), 0, new(int)), server: leg{conn: server},
+			client: simulatedLeg(near.(*spicetest.LinkConn), 0, new(int)), server: leg{conn: far},
+			serverCaps: server,
 		}
 		return relay(ctx, ch, cfg)
 	}
@@ -41,6 +43,8 @@ type cell struct {
 	// warmup comes before, pause after each of the measured key presses.
 	warmup, pause time.Duration
 	presses       int
+	// sorts: the server can be asked for images that the queue can sort.
+	sorts bool
 }
 
 // path returns a link of the given round trip and rate.
@@ -54,9 +58,17 @@ func (c cell) start(t *testing.T, mode pacer.Mode) *spicetest.Rig {
 	if mode == pacer.Adaptive {
 		server.SocketBuffer = smallSocket
 	}
-	return spicetest.Start(t, spicetest.RigConfig{
-		Server: server, Link: spicetest.LinkConfig{Profile: c.link}, Proxy: simulated(mode),
-	})
+	rig := spicetest.RigConfig{Server: server, Link: spicetest.LinkConfig{Profile: c.link}}
+	simulate(&rig, mode, c.serverCaps())
+	return spicetest.Start(t, rig)
+}
+
+func (c cell) serverCaps() spiceproto.Caps {
+	if !c.sorts {
+		return nil
+	}
+	_, caps := spiceproto.ServerCaps(spiceproto.ChannelDisplay)
+	return caps
 }
 
 // measure returns what a mode makes of the cell.
@@ -99,22 +111,25 @@ func TestPacingAgainstPassthrough(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		cell
-		// withhold and adaptive bound the median latency, mbit the throughput
-		// of adaptive, as shares of passthrough's.
-		withhold, adaptive, mbit float64
+		// withhold, adaptive and sorting bound the median latency, mbit the
+		// throughput of adaptive and sorting, as shares of passthrough's.
+		// Sorting is adaptive where the server can be asked for other images.
+		withhold, adaptive, sorting, mbit float64
 	}{
-		{"80:10 idle", cell{path(80, 10), 40, nil, time.Second, 200 * time.Millisecond, 40}, 1, 1, 0.97},
-		{"80:10 heavy", cell{path(80, 10), 40, heavy(), 6 * time.Second, 500 * time.Millisecond, 40}, 0.6, 0.35, 0.97},
-		{"80:50 heavy", cell{path(80, 50), 40, heavy(), 3 * time.Second, 120 * time.Millisecond, 30}, 1, 0.65, 0.97},
-		{"20:50 heavy", cell{path(20, 50), 20, heavy(), 3 * time.Second, 120 * time.Millisecond, 30}, 1, 0.8, 0.97},
-		{"150:2 heavy", cell{path(150, 2), 40, heavy(), 20 * time.Second, 2 * time.Second, 40}, 0.6, 0.35, 0.97},
-		{"80:10 busy", cell{path(80, 10), 40, busy(), 3 * time.Second, 120 * time.Millisecond, 30}, 1.1, 1.2, 0.97},
-		{"150:50 large busy", cell{path(150, 50), 40, largeBusy(), 3 * time.Second, 120 * time.Millisecond, 30}, 1.05, 1, 2},
+		{"80:10 idle", cell{path(80, 10), 40, nil, time.Second, 200 * time.Millisecond, 40, false}, 1, 1, 1, 0.97},
+		{"80:10 heavy", cell{path(80, 10), 40, heavy(), 6 * time.Second, 500 * time.Millisecond, 40, false}, 0.6, 0.35, 0.1, 0.97},
+		{"80:50 heavy", cell{path(80, 50), 40, heavy(), 3 * time.Second, 120 * time.Millisecond, 30, false}, 1, 0.65, 0.35, 0.97},
+		{"20:50 heavy", cell{path(20, 50), 20, heavy(), 3 * time.Second, 120 * time.Millisecond, 30, false}, 1, 0.8, 0.4, 0.97},
+		{"150:2 heavy", cell{path(150, 2), 40, heavy(), 20 * time.Second, 2 * time.Second, 40, false}, 0.6, 0.35, 0.06, 0.97},
+		{"80:10 busy", cell{path(80, 10), 40, busy(), 3 * time.Second, 120 * time.Millisecond, 30, false}, 1.1, 1.2, 1, 0.97},
+		{"150:50 large busy", cell{path(150, 50), 40, largeBusy(), 3 * time.Second, 120 * time.Millisecond, 30, false}, 1.05, 1, 1, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			passthrough := c.measure(t, pacer.Passthrough)
 			compare(t, "withhold", c.measure(t, pacer.Withhold), passthrough, c.withhold, 0.97)
 			compare(t, "adaptive", c.measure(t, pacer.Adaptive), passthrough, c.adaptive, c.mbit)
+			c.cell.sorts = true
+			compare(t, "sorting", c.measure(t, pacer.Adaptive), passthrough, c.sorting, c.mbit)
 		})
 	}
 }

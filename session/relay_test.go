@@ -110,6 +110,22 @@ func TestEndIsBounded(t *testing.T) {
 	})
 }
 
+// A session that is terminated is gone within a second, however much is held
+// for a client that reads nothing.
+func TestTerminationIsQuick(t *testing.T) {
+	eachMode(t, func(t *testing.T, o relayOptions) {
+		o.clientLink = spicetest.LinkConfig{SendBuffer: 20_000, ReceiveBuffer: 10_000}
+		r := startRelay(t, o)
+		go r.hypervisor.Write(opaque(250, 300_000))
+		time.Sleep(time.Second)
+		go func() { // a server that closes when its client has
+			io.Copy(io.Discard, r.hypervisor)
+			r.hypervisor.Close()
+		}()
+		r.wantEndWithin(time.Second, func(r *relayed) { r.cancel(errTerminated) })
+	})
+}
+
 // wantEndWithin brings the relay to its end, which must not take longer than d.
 func (r *relayed) wantEndWithin(d time.Duration, end func(*relayed)) {
 	r.t.Helper()

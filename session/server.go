@@ -25,7 +25,9 @@ import (
 // Deps are what a Server works with. Only Authorizer is required.
 type Deps struct {
 	Authorizer authz.Authorizer
-	Observer   Observer
+	// Registrar is told of every channel's life; nil: nobody is.
+	Registrar authz.Registrar
+	Observer  Observer
 	// Tracer is nil unless traces are wanted.
 	Tracer Tracer
 	Log    *zap.Logger
@@ -33,16 +35,18 @@ type Deps struct {
 
 // Server is a SPICE proxy.
 type Server struct {
-	cfg      Config
-	auth     authz.Authorizer
-	observer Observer
-	tracer   Tracer
-	log      *zap.Logger
+	cfg       Config
+	auth      authz.Authorizer
+	registrar authz.Registrar
+	observer  Observer
+	tracer    Tracer
+	log       *zap.Logger
 
 	clientTLS *tls.Config
 	permits   *permits
 	keys      ticketKeys
 	registry  *registry
+	live      *liveSessions
 	// missingOptions makes the lack of a socket option one line in the log.
 	missingOptions sync.Once
 	handlers       sync.WaitGroup
@@ -66,11 +70,12 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		deps.Log = zap.NewNop()
 	}
 	return &Server{
-		cfg:      cfg,
-		auth:     deps.Authorizer,
-		observer: deps.Observer,
-		tracer:   deps.Tracer,
-		log:      deps.Log,
+		cfg:       cfg,
+		auth:      deps.Authorizer,
+		registrar: deps.Registrar,
+		observer:  deps.Observer,
+		tracer:    deps.Tracer,
+		log:       deps.Log,
 		clientTLS: &tls.Config{
 			Certificates: []tls.Certificate{cfg.Certificate},
 			MinVersion:   tls.VersionTLS12,
@@ -78,6 +83,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		permits:  newPermits(cfg.Connections, cfg.HandshakesPerAddress),
 		keys:     newTicketKeys(),
 		registry: newRegistry(cfg.Pacing.PassthroughPercent),
+		live:     newLiveSessions(),
 		listen:   listenTCP,
 	}, nil
 }

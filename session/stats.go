@@ -24,6 +24,10 @@ type Stats struct {
 	HoldTime atomic.Int64
 	// Sweeps counts grants of the read valve.
 	Sweeps atomic.Uint64
+	// Replaced counts messages that were not sent because newer ones cover them,
+	// ReplacedBytes their bytes, headers included; Overtook counts messages sent
+	// before older ones.
+	Replaced, ReplacedBytes, Overtook atomic.Uint64
 }
 
 // AddHold books one ACK that was held for d.

@@ -133,12 +133,13 @@ func ParseMonitorsConfig(b []byte) (MonitorsConfig, error) {
 	}
 	announced := d.u16("count")
 	m := MonitorsConfig{MaxAllowed: d.u16("max_allowed")}
-	for range d.count("count", uint64(announced), monitorSize) {
-		m.Monitors = append(m.Monitors, Monitor{
+	m.Monitors = make([]Monitor, d.count("count", uint64(announced), monitorSize))
+	for i := range m.Monitors {
+		m.Monitors[i] = Monitor{
 			ID: d.u32("monitor_id"), SurfaceID: d.u32("surface_id"),
 			Width: d.u32("width"), Height: d.u32("height"), X: d.u32("x"), Y: d.u32("y"),
 			Flags: d.u32("flags"),
-		})
+		}
 	}
 	return m, d.err
 }

@@ -1,8 +1,8 @@
 // Package spiceproto speaks the SPICE wire protocol as spice-server 0.15 and
-// its clients do: the link stage with capabilities and tickets, the mini data
-// header, message framing, and the bodies a client or a proxy has to read or
-// write. It opens no sockets, starts no goroutines, reads no clock and logs
-// nothing.
+// its clients do: the link stage with capabilities and tickets, both data
+// headers, message framing, and the messages of every channel, with those of the
+// guest agent within. It opens no sockets, starts no goroutines, reads no clock
+// and logs nothing.
 //
 // All integers are little-endian and packed. A pointer in a body is a u32
 // offset from the first body byte, 0 for none.
@@ -55,4 +55,35 @@
 // and count against the bytes at hand, allocate no more than these announce and
 // hold, ignore surplus bytes as the generated parsers of spice-common do, and
 // fail with a *DecodeError; what they return beside an error is meaningless.
+// Decode finds the parser for a message of any channel:
+//
+//	m, err := spiceproto.Decode(channel, direction, header.Type, body)
+//	switch m := m.(type) {
+//	case spiceproto.ChannelsList:
+//		// …
+//	case spiceproto.Unknown: // and err is ErrOpcode
+//	}
+//
+// Peers without CapMiniHeader use full headers: Framer.Full, and ParseSubList for
+// the messages that such a header points to.
+//
+// # Guest agent
+//
+// The guest's agent and the client exchange messages of their own, in pieces that
+// the main channel carries as AgentData and ClientAgentData. An AgentReassembler
+// for each direction puts them together, in bounded memory:
+//
+//	for p := data.Data; len(p) > 0; {
+//		n, done, err := r.Next(p)
+//		if err != nil {
+//			break
+//		}
+//		p = p[n:]
+//		if done {
+//			m, err := spiceproto.DecodeAgent(r.Direction, r.Message(), layout)
+//			// …
+//		}
+//	}
+//
+// layout is AgentLayoutOf what both sides said in AgentAnnounceCapabilities.
 package spiceproto

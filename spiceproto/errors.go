@@ -16,6 +16,9 @@ var (
 	// ErrValue: a value the protocol does not define, where the layout of what
 	// follows depends on it.
 	ErrValue = errors.New("undefined value")
+	// ErrLimit: a count that the body may hold, but beyond what any peer sends,
+	// where the cost of going on would not be bounded by the body's length.
+	ErrLimit = errors.New("count exceeds the limit")
 	// ErrOpcode: the opcode is not one this parser knows.
 	ErrOpcode = errors.New("opcode without such a layout")
 )

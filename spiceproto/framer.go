@@ -5,18 +5,21 @@ package spiceproto
 // for the descriptor of its source image.
 const HeadSize = 160
 
-// Framer finds the message boundaries in one direction of a channel with mini
-// headers. It is fed whatever arrived, in pieces of any size, and cuts it into
-// segments without copying or holding back a byte: only the header and the
-// first HeadSize body bytes are kept, for inspection. It never allocates. The
-// zero value is ready, at the start of a message.
+// Framer finds the message boundaries in one direction of a channel. It is fed
+// whatever arrived, in pieces of any size, and cuts it into segments without
+// copying or holding back a byte: only the header and the first HeadSize body
+// bytes are kept, for inspection. It never allocates. The zero value is ready,
+// at the start of a message, for mini headers.
 type Framer struct {
-	raw       [MiniHeaderSize]byte
+	// Full: the messages have full headers. It is set before the first byte.
+	Full bool
+
+	raw       [FullHeaderSize]byte
 	rawLen    uint8
 	headLen   uint8
 	inMessage bool
 	remaining uint32
-	header    Header
+	header    FullHeader
 	head      [HeadSize]byte
 }
 
@@ -48,11 +51,11 @@ func (f *Framer) Next(p []byte) Segment {
 	case !f.inMessage:
 		f.inMessage = true
 		f.rawLen, f.headLen = 0, 0
-		f.header, f.remaining = Header{}, 0
+		f.header, f.remaining = FullHeader{}, 0
 		seg := f.nextHeader(p)
 		seg.Start = true
 		return seg
-	case f.rawLen < MiniHeaderSize:
+	case int(f.rawLen) < f.headerSize():
 		return f.nextHeader(p)
 	default:
 		return f.nextBody(p)
@@ -60,17 +63,33 @@ func (f *Framer) Next(p []byte) Segment {
 }
 
 func (f *Framer) nextHeader(p []byte) Segment {
-	n := copy(f.raw[f.rawLen:], p)
+	n := copy(f.raw[f.rawLen:f.headerSize()], p)
 	f.rawLen += uint8(n)
 	seg := Segment{Bytes: p[:n]}
-	if f.rawLen < MiniHeaderSize {
+	if int(f.rawLen) < f.headerSize() {
 		return seg
 	}
-	f.header, _ = ParseHeader(f.raw[:])
+	f.parseHeader()
 	f.remaining = f.header.Size
 	f.inMessage = f.remaining > 0
 	seg.HeaderDone, seg.HeadDone, seg.End = true, !f.inMessage, !f.inMessage
 	return seg
+}
+
+func (f *Framer) headerSize() int {
+	if f.Full {
+		return FullHeaderSize
+	}
+	return MiniHeaderSize
+}
+
+func (f *Framer) parseHeader() {
+	if f.Full {
+		f.header, _ = ParseFullHeader(f.raw[:])
+		return
+	}
+	h, _ := ParseHeader(f.raw[:])
+	f.header = FullHeader{Type: h.Type, Size: h.Size}
 }
 
 func (f *Framer) nextBody(p []byte) Segment {
@@ -95,7 +114,11 @@ func (f *Framer) headSize() int { return int(min(f.header.Size, HeadSize)) }
 
 // Header returns the current message's header. It is zero until HeaderDone, and
 // stays until the next message starts.
-func (f *Framer) Header() Header { return f.header }
+func (f *Framer) Header() Header { return f.header.Mini() }
+
+// FullHeader returns all of the current message's header, like Header. Serial
+// and SubList are 0 where the header is a mini one.
+func (f *Framer) FullHeader() FullHeader { return f.header }
 
 // Head returns the first body bytes of the current message seen so far, at most
 // HeadSize. It aliases the framer and is overwritten by the next message.

@@ -114,26 +114,47 @@ type layout struct {
 	message                      []int // of each stream byte, index into messages
 	messages                     []wireMessage
 	firstByte                    []int // of each message
+	full                         bool
 }
 
-func layoutOf(messages []wireMessage) *layout {
+// layoutOf lays the messages out with mini or full headers, whose serials count
+// from 1.
+func layoutOf(full bool, messages []wireMessage) *layout {
 	l := &layout{
 		starts: map[int]bool{}, headers: map[int]bool{}, heads: map[int]bool{},
-		ends: map[int]bool{}, messages: messages,
+		ends: map[int]bool{}, messages: messages, full: full,
 	}
 	for i, m := range messages {
 		at := len(l.stream)
 		l.firstByte = append(l.firstByte, at)
-		l.stream = append(m.Header.Append(l.stream), m.body...)
+		l.stream = append(l.appendHeader(l.stream, i), m.body...)
 		l.starts[at] = true
-		l.headers[at+MiniHeaderSize] = true
-		l.heads[at+MiniHeaderSize+min(len(m.body), HeadSize)] = true
+		l.headers[at+l.headerSize()] = true
+		l.heads[at+l.headerSize()+min(len(m.body), HeadSize)] = true
 		l.ends[len(l.stream)] = true
 		for range len(l.stream) - at {
 			l.message = append(l.message, i)
 		}
 	}
 	return l
+}
+
+func (l *layout) headerSize() int { return len(l.appendHeader(nil, 0)) }
+
+func (l *layout) appendHeader(b []byte, i int) []byte {
+	if l.full {
+		return l.fullHeader(i).Append(b)
+	}
+	return l.messages[i].Header.Append(b)
+}
+
+// fullHeader is what the framer knows of a message's header.
+func (l *layout) fullHeader(i int) FullHeader {
+	h := FullHeader{Type: l.messages[i].Type, Size: l.messages[i].Size}
+	if l.full {
+		h.Serial, h.SubList = uint64(i+1), uint32(i)
+	}
+	return h
 }
 
 // check compares one segment, and the framer after it, with the layout.
@@ -150,15 +171,15 @@ func (l *layout) check(t tester, f *Framer, at int, s Segment) {
 			t.Fatalf("segment %d..%d runs over the event at %d", at, end, i)
 		}
 	}
-	m := l.messages[l.message[end-1]]
-	seen := end - l.firstByte[l.message[end-1]] - MiniHeaderSize
-	var header Header
+	i := l.message[end-1]
+	seen := end - l.firstByte[i] - l.headerSize()
+	var header FullHeader
 	var body []byte
 	if seen >= 0 {
-		header, body = m.Header, m.body[:seen]
+		header, body = l.fullHeader(i), l.messages[i].body[:seen]
 	}
-	if f.Header() != header || !bytes.Equal(f.Head(), body[:min(len(body), HeadSize)]) {
-		t.Fatalf("after %d: header %+v, head %x", end, f.Header(), f.Head())
+	if f.FullHeader() != header || f.Header() != header.Mini() || !bytes.Equal(f.Head(), body[:min(len(body), HeadSize)]) {
+		t.Fatalf("after %d: header %+v, head %x", end, f.FullHeader(), f.Head())
 	}
 	if f.Remaining() != header.Size-uint32(len(body)) || f.InMessage() == l.ends[end] {
 		t.Fatalf("after %d: remaining %d, in message %v", end, f.Remaining(), f.InMessage())
@@ -169,7 +190,7 @@ func (l *layout) check(t tester, f *Framer, at int, s Segment) {
 // last of which takes all the rest.
 func (l *layout) feed(t tester, pieces []int) {
 	t.Helper()
-	var f Framer
+	f := Framer{Full: l.full}
 	var out []byte
 	for rest := l.stream; len(rest) > 0; {
 		n := len(rest)
@@ -209,14 +230,17 @@ func TestFramerAnySplit(t *testing.T) {
 			op := rapid.Uint16().Draw(t, "type")
 			messages = append(messages, wireMessage{Header{op, uint32(n)}, body})
 		}
-		layoutOf(messages).feed(t, rapid.SliceOf(piece).Draw(t, "pieces"))
+		full := rapid.Bool().Draw(t, "full")
+		layoutOf(full, messages).feed(t, rapid.SliceOf(piece).Draw(t, "pieces"))
 	})
 }
 
 func TestFramerCapture(t *testing.T) {
-	l := layoutOf(cut(t, golden(t, "display.bin")))
-	for n := 1; n < 200; n++ {
-		l.feed(t, slices.Repeat([]int{n}, len(l.stream)/n))
+	for _, full := range []bool{false, true} {
+		l := layoutOf(full, cut(t, golden(t, "display.bin")))
+		for n := 1; n < 200; n++ {
+			l.feed(t, slices.Repeat([]int{n}, len(l.stream)/n))
+		}
 	}
 }
 

@@ -19,6 +19,23 @@ var mainCodecs = []codec{
 	codecOf(ChannelMain, ServerToClient, MsgMainChannelsList, ParseChannelsList,
 		ChannelsList{[]ChannelID{{ChannelDisplay, 0}, {ChannelCursor, 0}, {ChannelUSBRedir, 1}}},
 		"6800 0a000000 03000000 0200 0400 0901"),
+	codecOf(ChannelMain, ServerToClient, MsgMainMouseMode, ParseMouseMode,
+		MouseMode{Supported: MouseModeServer | MouseModeClient, Current: MouseModeClient},
+		"6900 04000000 0300 0200"),
+	codecOf(ChannelMain, ServerToClient, MsgMainMultiMediaTime, ParseMultiMediaTime,
+		MultiMediaTime{Time: 1041187}, "6a00 04000000 23e30f00"),
+	codecOf(ChannelMain, ServerToClient, MsgMainName, ParseMainName,
+		MainName{"QEMU 7.2.22\x00"},
+		"7100 10000000 0c000000 51454d5520372e322e323200"),
+	codecOf(ChannelMain, ServerToClient, MsgMainUUID, ParseMainUUID,
+		MainUUID{[16]byte{0x5a, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}},
+		"7200 10000000 5a0102030405060708090a0b0c0d0e0f"),
+	codecOf(ChannelMain, ClientToServer, MsgcMainClientInfo, ParseClientInfo,
+		ClientInfo{CacheSize: 0x1400000}, "6500 08000000 0000400100000000"),
+	codecOf(ChannelMain, ClientToServer, MsgcMainMouseModeRequest, ParseMouseModeRequest,
+		MouseModeRequest{Mode: MouseModeClient}, "6900 02000000 0200"),
+	codecOf(ChannelMain, ClientToServer, MsgcMainQualityIndicator, ParseMainQualityIndicator,
+		MainQualityIndicator{Data: []byte{1, 2}}, "7000 02000000 0102").openAfter(0),
 }
 
 func TestMainMessages(t *testing.T) { testCodecs(t, mainCodecs) }

@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"spicepacer/config"
+	"spicepacer/session/observe"
 )
 
 // A flood of one message, such as refused connections, is thinned per second:
@@ -23,16 +24,19 @@ func newLogger(c config.Log, out io.Writer) *zap.Logger {
 	if err := level.Set(c.Level); err != nil {
 		level = zapcore.InfoLevel
 	}
+	synced := zapcore.Lock(zapcore.AddSync(out))
+	core := observe.NewConsole(synced, level)
+	if c.Format == config.FormatJSON {
+		core = zapcore.NewCore(zapcore.NewJSONEncoder(jsonEncoding()), synced, level)
+	}
+	return zap.New(zapcore.NewSamplerWithOptions(core, time.Second, logFirst, logThereafter))
+}
+
+func jsonEncoding() zapcore.EncoderConfig {
 	encoding := zap.NewProductionEncoderConfig()
 	encoding.EncodeTime = func(t time.Time, enc zapcore.PrimitiveArrayEncoder) {
 		enc.AppendString(t.UTC().Format("2006-01-02T15:04:05.000000Z"))
 	}
 	encoding.EncodeDuration = zapcore.StringDurationEncoder
-	encoder := zapcore.NewJSONEncoder(encoding)
-	if c.Format == config.FormatConsole {
-		encoding.EncodeLevel = zapcore.CapitalLevelEncoder
-		encoder = zapcore.NewConsoleEncoder(encoding)
-	}
-	core := zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(out)), level)
-	return zap.New(zapcore.NewSamplerWithOptions(core, time.Second, logFirst, logThereafter))
+	return encoding
 }

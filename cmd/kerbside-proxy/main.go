@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"spicepacer/config"
 	"spicepacer/session"
 	"spicepacer/session/authz"
+	"spicepacer/session/authz/kerbside"
 	"spicepacer/session/observe"
 )
 
@@ -33,7 +35,7 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	cfg, action, err := config.Load(args, environ)
 	switch {
 	case err != nil:
-		return fail(stderr, err, exitUsage)
+		return fail(stderr, err, exitCode(err))
 	case action == config.PrintUsage:
 		fmt.Fprint(stdout, config.Usage())
 		return exitOK
@@ -51,6 +53,14 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	return exitOK
 }
 
+// exitCode tells a mistake from an address that cannot be used.
+func exitCode(err error) int {
+	if e, ok := errors.AsType[*config.Error](err); ok && e.Fatal() {
+		return exitFailed
+	}
+	return exitUsage
+}
+
 // fail reports err on one line.
 func fail(stderr io.Writer, err error, code int) int {
 	fmt.Fprintln(stderr, "kerbside-proxy:", strings.Join(strings.Fields(err.Error()), " "))
@@ -61,19 +71,36 @@ func fail(stderr io.Writer, err error, code int) int {
 func serve(ctx context.Context, cfg config.Config, stdout io.Writer) error {
 	log := newLogger(cfg.Log, stdout)
 	defer log.Sync()
-	log.Info("kerbside-proxy starting", zap.String("mode", cfg.Pacing.Mode), zap.String("control", cfg.Control.Kind))
+	log.Info("kerbside-proxy starting", startFields(cfg)...)
+	if cfg.Control.Kind == config.ControlStatic {
+		authorizer, err := authz.NewStatic(staticEntries(cfg.Control.Targets))
+		if err != nil {
+			return err
+		}
+		return runServer(ctx, cfg, session.Deps{Authorizer: authorizer, Log: log}, nil)
+	}
+	daemon, err := kerbside.New(kerbsideConfig(cfg.Control), log)
+	if err != nil {
+		return err
+	}
+	defer daemon.Close()
+	if err := daemon.ClearNodeChannels(ctx); err != nil {
+		log.Warn("ClearNodeChannels at startup failed; continuing", zap.Error(err))
+	}
+	return runServer(ctx, cfg, session.Deps{Authorizer: daemon, Registrar: daemon, Log: log}, daemon)
+}
+
+// runServer relays, follows the daemon if there is one, and shows the metrics
+// page until ctx ends.
+func runServer(ctx context.Context, cfg config.Config, deps session.Deps, daemon *kerbside.Client) error {
 	settings, err := sessionConfig(cfg)
 	if err != nil {
 		return err
 	}
-	authorizer, err := authz.NewStatic(staticEntries(cfg.Control.Targets))
-	if err != nil {
-		return err
-	}
 	metrics := observe.New()
-	deps := session.Deps{Authorizer: authorizer, Observer: metrics, Log: log}
+	deps.Observer = metrics
 	if cfg.Pacing.TraceDir != "" {
-		if deps.Tracer, err = observe.NewTraces(cfg.Pacing.TraceDir, log); err != nil {
+		if deps.Tracer, err = observe.NewTraces(cfg.Pacing.TraceDir, deps.Log); err != nil {
 			return err
 		}
 	}
@@ -82,9 +109,12 @@ func serve(ctx context.Context, cfg config.Config, stdout io.Writer) error {
 		return err
 	}
 	g, ctx := errgroup.WithContext(ctx)
+	if daemon != nil {
+		g.Go(func() error { daemon.Control(ctx, server); return nil })
+	}
 	g.Go(func() error { return server.Serve(ctx) })
 	if cfg.Metrics.Port != 0 {
-		g.Go(func() error { return metrics.Serve(ctx, metricsAddress(cfg.Metrics), log) })
+		g.Go(func() error { return metrics.Serve(ctx, metricsAddress(cfg.Metrics), deps.Log) })
 	}
 	return g.Wait()
 }

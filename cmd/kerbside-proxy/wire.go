@@ -4,10 +4,14 @@ import (
 	"crypto/tls"
 	"net/netip"
 
+	"go.uber.org/zap"
+
 	"spicepacer/config"
 	"spicepacer/pacer"
 	"spicepacer/session"
 	"spicepacer/session/authz"
+	"spicepacer/session/authz/kerbside"
+	"spicepacer/spiceproto"
 )
 
 // sessionConfig translates the settings and loads the certificate.
@@ -37,6 +41,12 @@ func certificate(c config.Config) (tls.Certificate, error) {
 	return session.LoadCertificate(c.TLS.Cert, c.TLS.Key)
 }
 
+// compressions are the values of pacing.compression that ask for one; the others
+// leave the choice to the client, for ever or while the link is not the limit.
+var compressions = map[string]spiceproto.Compression{
+	"lz": spiceproto.CompressionLZ, "quic": spiceproto.CompressionQUIC, "lz4": spiceproto.CompressionLZ4,
+}
+
 func pacingConfig(p config.Pacing) (session.Pacing, error) {
 	mode, err := pacer.ParseMode(p.Mode)
 	return session.Pacing{
@@ -45,6 +55,9 @@ func pacingConfig(p config.Pacing) (session.Pacing, error) {
 		QueueBytes:         int(p.QueueBytes),
 		StallTimeout:       p.StallTimeout,
 		RawValve:           p.RawValve,
+		Reorder:            p.Reorder,
+		Compression:        compressions[p.Compression],
+		CompressionAuto:    p.Compression == "auto",
 		PassthroughPercent: p.PassthroughPercent,
 		Client: session.ClientOptions{
 			CongestionControl: p.Client.CongestionControl,
@@ -73,6 +86,27 @@ func staticEntries(targets []config.Target) []authz.Entry {
 		entries[i] = authz.Entry{Token: t.Token, Target: t.Authz()}
 	}
 	return entries
+}
+
+func kerbsideConfig(c config.Control) kerbside.Config {
+	return kerbside.Config{Socket: c.Socket, Node: c.NodeName, Timeout: c.RPCTimeout}
+}
+
+// startFields are the settings that the first line of the log shows.
+func startFields(c config.Config) []zap.Field {
+	return []zap.Field{
+		zap.Stringer("vdi_address", c.Listen.Address),
+		zap.Int("secure_port", c.Listen.SecurePort),
+		zap.Int("insecure_port", c.Listen.InsecurePort),
+		zap.String("cert", c.TLS.Cert),
+		zap.String("cert_key", c.TLS.Key),
+		zap.String("control", c.Control.Kind),
+		zap.String("node_name", c.Control.NodeName),
+		zap.String("api_socket", c.Control.Socket),
+		zap.Stringer("metrics_address", c.Metrics.Address),
+		zap.Int("prometheus_port", c.Metrics.Port),
+		zap.String("mode", c.Pacing.Mode),
+	}
 }
 
 func metricsAddress(m config.Metrics) netip.AddrPort {

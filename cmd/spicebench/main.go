@@ -8,6 +8,7 @@ import (
 
 	"spicepacer/cmd/spicebench/ab"
 	"spicepacer/cmd/spicebench/client"
+	"spicepacer/cmd/spicebench/control"
 	"spicepacer/cmd/spicebench/cost"
 	"spicepacer/cmd/spicebench/dump"
 	"spicepacer/cmd/spicebench/guest"
@@ -23,18 +24,20 @@ Commands:
   guest   build or boot the guest that draws activity and answers keys
   client  measure as a SPICE client without a screen
   cost    compare the processor time per GB with HAProxy's
+  control stand in for the Kerbside daemon
   dump    show the messages in a capture of plaintext SPICE or in a trace
 
 Flags of a command: spicebench COMMAND --help
 `
 
 var commands = map[string]func(args []string) error{
-	"ab":     ab.Main,
-	"client": client.Main,
-	"cost":   cost.Main,
-	"dump":   dump.Main,
-	"guest":  guest.Main,
-	"link":   link.Main,
+	"ab":      ab.Main,
+	"client":  client.Main,
+	"control": control.Main,
+	"cost":    cost.Main,
+	"dump":    dump.Main,
+	"guest":   guest.Main,
+	"link":    link.Main,
 }
 
 func main() {

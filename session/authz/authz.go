@@ -20,17 +20,36 @@ type Authorizer interface {
 	Authorize(ctx context.Context, r Request) (Target, error)
 }
 
-// Request is what is known about a client's channel when its token arrives.
-type Request struct {
-	// Token is the password the client gave, without the trailing NUL.
-	Token Secret
+// Registrar keeps a record of channels outside the proxy. Like an Authorizer it
+// bounds its own time and is safe for concurrent use.
+type Registrar interface {
+	// Register enters a channel whose link message was accepted, before that is
+	// answered. After an error the connection is closed without an answer, and
+	// nothing more is told about it.
+	Register(ctx context.Context, c Channel) error
+	// Audit adds a line to the log of the target's console.
+	Audit(ctx context.Context, c Channel, t Target, message string) error
+	// Deregister comes once for every channel that was entered, at its end and
+	// after its last Audit.
+	Deregister(ctx context.Context, c Channel) error
+}
+
+// Channel is what a client's link message tells, and whose it is.
+type Channel struct {
 	// Ref identifies the connection in logs: a version 4 UUID.
 	Ref    string
 	Client netip.AddrPort
 	// ConnectionID is 0 for a session's main channel.
 	ConnectionID uint32
-	Channel      spiceproto.ChannelType
-	ChannelID    uint8
+	Type         spiceproto.ChannelType
+	ID           uint8
+}
+
+// Request is a channel that asks for its target.
+type Request struct {
+	Channel
+	// Token is the password the client gave, without the trailing NUL.
+	Token Secret
 }
 
 // Target is a hypervisor's SPICE server.
@@ -49,6 +68,11 @@ type Target struct {
 	// HostSubject pins the subject of the hypervisor's certificate; see
 	// ParseSubject.
 	HostSubject string
+	// Source and UUID name the console in a Registrar's log.
+	Source, UUID string
+	// SessionID is what ends all channels of a client's session together; empty
+	// for an authorizer that knows no sessions.
+	SessionID string
 }
 
 const unixPrefix = "unix:"

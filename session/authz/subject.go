@@ -104,20 +104,44 @@ func (s Subject) IsZero() bool { return len(s.attributes) == 0 }
 // Matches tells whether cert's subject has the same attributes in the same
 // order. RDNs of several values count in the order they are encoded; a value in
 // a string type other than UTF8, printable, IA5 or numeric never matches.
-func (s Subject) Matches(cert *x509.Certificate) bool {
+func (s Subject) Matches(cert *x509.Certificate) bool { return s.Mismatch(cert) == "" }
+
+// Mismatch tells the first attribute in which cert's subject is another, values
+// as they are compared; empty when it matches.
+func (s Subject) Mismatch(cert *x509.Certificate) string {
 	if s.IsZero() {
-		return true
+		return ""
 	}
 	attributes, err := subjectOf(cert)
-	if err != nil || len(attributes) != len(s.attributes) {
-		return false
+	if err != nil {
+		return err.Error()
 	}
-	for i, a := range attributes {
-		if a != s.attributes[i] {
-			return false
+	for i, want := range s.attributes {
+		if i == len(attributes) {
+			return fmt.Sprintf("%s is missing", want.key())
+		}
+		got := attributes[i]
+		if got.oid != want.oid {
+			return fmt.Sprintf("attribute %d is %s, pinned is %s", i+1, got.key(), want.key())
+		}
+		if got.value != want.value {
+			return fmt.Sprintf("%s is %q, pinned is %q", want.key(), got.value, want.value)
 		}
 	}
-	return true
+	if len(attributes) > len(s.attributes) {
+		return fmt.Sprintf("%s is not pinned", attributes[len(s.attributes)].key())
+	}
+	return ""
+}
+
+// key is the attribute's name, or its number if pins have no name for it.
+func (a attribute) key() string {
+	for key, oid := range subjectKeys {
+		if oid == a.oid {
+			return key
+		}
+	}
+	return a.oid
 }
 
 // rdnSET is one relative distinguished name; encoding/asn1 takes the SET in the

@@ -79,6 +79,35 @@ func TestSubjectMatches(t *testing.T) {
 	}
 }
 
+func TestMismatchNamesTheAttribute(t *testing.T) {
+	cert := certificate(t,
+		valueSET{text(oidC, asn1.TagPrintableString, "IL")},
+		valueSET{text(oidCN, asn1.TagUTF8String, "HV 1")},
+	)
+	for pin, want := range map[string]string{
+		"":                  "",
+		"C=il,CN=hv 1":      "",
+		"C=US,CN=hv 1":      `C is "il", pinned is "us"`,
+		"C=IL,CN=hv 2":      `CN is "hv 1", pinned is "hv 2"`,
+		"CN=hv 1,C=IL":      "attribute 1 is C, pinned is CN",
+		"C=IL":              "CN is not pinned",
+		"C=IL,CN=hv 1,OU=x": "OU is missing",
+	} {
+		s, err := ParseSubject(pin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Mismatch(cert); got != want {
+			t.Errorf("%q: %q, want %q", pin, got, want)
+		}
+	}
+	unnamed := certificate(t, valueSET{text(asn1.ObjectIdentifier{2, 5, 4, 5}, asn1.TagPrintableString, "7")})
+	s, _ := ParseSubject("CN=hv")
+	if got := s.Mismatch(unnamed); got != "attribute 1 is 2.5.4.5, pinned is CN" {
+		t.Errorf("an attribute without a name: %q", got)
+	}
+}
+
 func TestSubjectOfSeveralValuesInOneRDN(t *testing.T) {
 	// DER sorts a SET by encoding: CN (2.5.4.3) comes before O (2.5.4.10).
 	cert := certificate(t, valueSET{

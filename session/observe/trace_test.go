@@ -96,6 +96,9 @@ func TestTrace(t *testing.T) {
 	c.State(after(14*time.Millisecond), state) // too soon
 	state.QueueBytes++
 	c.State(after(15*time.Millisecond), state) // state
+	c.Order(after(16*time.Millisecond), session.OrderEvent{Message: 2, Other: 3, Reason: session.OrderCovered})
+	c.Order(after(17*time.Millisecond), session.OrderEvent{Message: 4, Other: 1, Reason: session.OrderUrgent})
+	c.Order(after(18*time.Millisecond), session.OrderEvent{Message: 5, Other: 1, Reason: session.OrderTurn})
 	c.Close()
 	names, contents := ts.files(t)
 	if want := []string{"spice-20260102T030405.006000-0f0e-display-0-000001.trace.jsonl"}; !slices.Equal(names, want) {

@@ -22,6 +22,9 @@ type RigConfig struct {
 	// Proxy relays between the two connections until ctx ends or one of them
 	// does. Without it the client's link ends at the server.
 	Proxy func(ctx context.Context, client, server net.Conn) error
+	// Input is called when a key press passes the proxy on its way to the guest;
+	// may be nil.
+	Input func()
 }
 
 // Rig is a server, a client, a link and what is under test between them, with
@@ -34,6 +37,7 @@ type Rig struct {
 	ServerSide *LinkConn
 
 	t       testing.TB
+	input   func()
 	presses []time.Time // number n, as the guest counts, at index n-1
 	marked  time.Time
 	skip    int  // presses before the mark
@@ -49,7 +53,7 @@ func Start(t testing.TB, cfg RigConfig) *Rig {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &Rig{
 		Server: NewServer(cfg.Server), Player: NewPlayer(),
-		t: t, marked: time.Now(), cancel: cancel,
+		t: t, input: cfg.Input, marked: time.Now(), cancel: cancel,
 	}
 	t.Cleanup(r.stop)
 	link, serverSide, clientSide := NewLink(cfg.Link)
@@ -118,7 +122,12 @@ func (r *Rig) WantMessage(op uint16, within time.Duration) {
 // later, by a channel of its own that never queues.
 func (r *Rig) Press() {
 	r.presses = append(r.presses, time.Now())
-	time.AfterFunc(r.Link.Profile().RTT/2, func() { r.Server.Press() })
+	time.AfterFunc(r.Link.Profile().RTT/2, func() {
+		if r.input != nil {
+			r.input()
+		}
+		r.Server.Press()
+	})
 }
 
 // WantEcho fails the test unless all presses show within d from now.

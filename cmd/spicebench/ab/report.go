@@ -132,8 +132,8 @@ var columns = []column{
 }
 
 // legend explains the columns that do not explain themselves.
-const legend = `age: time since a column of the activity was last updated; updates: of the least
-and the most updated column. W: spice-server's ACK window. backlog: medians of
+const legend = `age: time since a cell of the activity, 32 by 32 pixels, was last updated; updates: of
+the least and the most updated cell. W: spice-server's ACK window. backlog: medians of
 the proxy's client socket (unacknowledged), the proxy's socket to QEMU (unread)
 and QEMU's socket (unacknowledged). CPU: QEMU / proxy, of one processor. ×: ratio
 to passthrough; passthrough2 is passthrough again and shows what is chance.

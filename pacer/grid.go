@@ -1,0 +1,143 @@
+package pacer
+
+import (
+	"slices"
+
+	"spicepacer/spiceproto"
+)
+
+const (
+	// maxPerCell is how many queued messages one cell of the grid may hold. A
+	// place where more of them meet is not sorted out: the next one keeps its
+	// place among all.
+	maxPerCell = 24
+	// maxCells is how many cells a message may touch to be entered in each; the
+	// others are wide, and maxWide of those are compared with every message.
+	maxCells = 256
+	maxWide  = 16
+)
+
+// grid finds the queued messages that touch an area of the primary surface. What
+// it costs depends on the area and not on how many messages are queued.
+type grid struct {
+	columns, rows int
+	cells         [][]*Entry // nil until worth its memory
+	wide          []*Entry
+}
+
+// fewWide is how many messages are compared with each other one by one before
+// the grid gets cells: an unsaturated channel never needs them.
+const fewWide = 4
+
+// resize makes an empty grid for a surface of the given size in pixels. Beyond
+// maxTiles it never has cells, and every message is wide.
+func (g *grid) resize(width, height uint32) {
+	*g = grid{wide: g.wide[:0]}
+	const most = maxTiles * tileSize
+	columns := (int(min(width, most)) + tileSize - 1) / tileSize
+	rows := (int(min(height, most)) + tileSize - 1) / tileSize
+	if rows > 0 && columns <= maxTiles/rows {
+		g.columns, g.rows = columns, rows
+	}
+}
+
+// span is a range of cells; left and top inclusive, right and bottom exclusive.
+type span struct{ left, top, right, bottom int }
+
+func (s span) cells() int { return max(s.right-s.left, 0) * max(s.bottom-s.top, 0) }
+
+// touched returns the cells that share a pixel with box. What lies outside the
+// surface counts to the cells at its edge.
+func (g *grid) touched(box spiceproto.Rect) span {
+	if box.Empty() || g.cells == nil {
+		return span{}
+	}
+	at := func(pixel int32, cells int) int {
+		return min(max(int(pixel), 0)/tileSize, cells-1)
+	}
+	return span{
+		left: at(box.Left, g.columns), right: at(box.Right-1, g.columns) + 1,
+		top: at(box.Top, g.rows), bottom: at(box.Bottom-1, g.rows) + 1,
+	}
+}
+
+// insert enters e under what it writes and reads. It reports whether there was
+// room; if not, e is not entered at all.
+func (g *grid) insert(e *Entry) bool {
+	if g.cells == nil && g.columns > 0 && len(g.wide) >= fewWide {
+		g.cells = make([][]*Entry, g.columns*g.rows)
+	}
+	e.spans = [2]span{g.touched(e.f.writes), g.touched(e.f.reads)}
+	e.wide = g.cells == nil || e.spans[0].cells()+e.spans[1].cells() > maxCells
+	if e.wide {
+		if len(g.wide) == maxWide {
+			return false
+		}
+		g.wide = append(g.wide, e)
+		return true
+	}
+	if !g.hasRoom(e) {
+		return false
+	}
+	g.each(e, func(cell *[]*Entry) { *cell = append(*cell, e) })
+	return true
+}
+
+func (g *grid) hasRoom(e *Entry) bool {
+	room := true
+	// A cell under both areas takes e twice.
+	g.each(e, func(cell *[]*Entry) { room = room && len(*cell)+2 <= maxPerCell })
+	return room
+}
+
+// remove takes e out.
+func (g *grid) remove(e *Entry) {
+	if e.wide {
+		g.wide = without(g.wide, e)
+		return
+	}
+	g.each(e, func(cell *[]*Entry) { *cell = without(*cell, e) })
+}
+
+// without removes one e from the list, whose order does not matter.
+func without(list []*Entry, e *Entry) []*Entry {
+	i := slices.Index(list, e)
+	if i < 0 {
+		return list
+	}
+	last := len(list) - 1
+	list[i], list[last] = list[last], nil
+	return list[:last]
+}
+
+// each calls f for the cells of e.
+func (g *grid) each(e *Entry, f func(cell *[]*Entry)) {
+	for _, s := range e.spans {
+		for y := s.top; y < s.bottom; y++ {
+			row := g.cells[y*g.columns:]
+			for x := s.left; x < s.right; x++ {
+				f(&row[x])
+			}
+		}
+	}
+}
+
+// near calls f for every message that may share a pixel with e, some of them
+// more than once, e perhaps among them. A wide e is compared with all messages
+// from oldest on that came before it or with it.
+func (g *grid) near(e, oldest *Entry, f func(*Entry)) {
+	if e.wide {
+		for o := oldest; o != nil && o.seq <= e.seq; o = o.newer {
+			f(o)
+		}
+		return
+	}
+	for _, o := range g.wide {
+		f(o)
+	}
+	g.each(e, func(cell *[]*Entry) {
+		for _, o := range *cell {
+			f(o)
+		}
+	})
+}
