@@ -324,6 +324,32 @@ func TestTraceDirectoryCannotBeUsed(t *testing.T) {
 	}
 }
 
+// BenchmarkTraceWritten writes events as fast as that goes.
+func BenchmarkTraceWritten(b *testing.B) {
+	ts, err := NewTraces(b.TempDir(), zap.NewNop())
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := newChannelTrace(ts, session.ChannelInfo{Type: spiceproto.ChannelDisplay}, traceStart)
+	f, err := ts.create(c)
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := &traceWriter{trace: c}
+	if err := w.begin(f); err != nil {
+		b.Fatal(err)
+	}
+	defer func() { w.file.Close() }()
+	h, head := drawCopy()
+	for b.Loop() {
+		m := describeMessage(spiceproto.ChannelDisplay, spiceproto.ServerToClient, h, head)
+		if err := w.entry(traceEntry{at: traceStart, event: EventMessage, message: m}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkTraceMessage is what the relay pays.
 func BenchmarkTraceMessage(b *testing.B) {
 	c := newChannelTrace(nil, session.ChannelInfo{Type: spiceproto.ChannelDisplay}, traceStart)
 	h, head := drawCopy()

@@ -32,8 +32,7 @@ type Record struct {
 	// Time is when its last byte was captured, or when the proxy wrote it down.
 	Time time.Time
 	// Conn counts the TCP connections of a capture from 0, as Wireshark does, and
-	// the traces of a dump. Packet is the number of the packet that completed the
-	// record, 0 in traces.
+	// Packet is the number of the packet that completed the record; 0 in traces.
 	Conn, Packet int
 	// Channel and ID are zero until the link message has told them.
 	Channel   spiceproto.ChannelType
