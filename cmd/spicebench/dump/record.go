@@ -19,9 +19,11 @@ const (
 	Event
 	// Notice tells what could not be read, and why.
 	Notice
+	// Finding tells that the message before it is not admitted where it stands.
+	Finding
 )
 
-var kindNames = [...]string{"link", "message", "event", "notice"}
+var kindNames = [...]string{"link", "message", "event", "notice", "finding"}
 
 // String returns the kind as --json spells it.
 func (k Kind) String() string { return kindNames[k] }
@@ -39,7 +41,8 @@ type Record struct {
 	ID        uint8
 	Direction spiceproto.Direction
 	Opcode    uint16
-	// Name is the message's, the link stage's step or the event.
+	// Name is the message's, the link stage's step, the event, or the rule that was
+	// broken.
 	Name string
 	// Size counts the bytes of the body; the header comes on top.
 	Size int
@@ -50,7 +53,7 @@ type Record struct {
 	Body []byte
 	// Fields is a struct or map of what was decoded, nil if nothing was.
 	Fields any
-	// Text is a notice's.
+	// Text is a notice's or a finding's.
 	Text string
 	// Err is why the message could not be decoded.
 	Err error
