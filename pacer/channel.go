@@ -99,6 +99,7 @@ type Channel struct {
 	sortable   sortable
 	preference preference
 	dropped    uint64 // messages of the generation that the client does not get
+	missing    uint64 // those of all generations
 }
 
 // hold measures how long possible ACKs were kept back.
@@ -179,17 +180,30 @@ func (c *Channel) Dropped(n, memory int) {
 	c.memory = memory
 	c.ledger.Forwarded()
 	c.dropped++
+	c.missing++
 	c.reopen()
 }
 
-// Filled books a message sent in the place of one that was dropped.
+// KeepArrivalOrder tells that the queue reorders no more, for good: nothing is
+// gained any more by what only helps to.
+func (c *Channel) KeepArrivalOrder() {
+	c.cfg.Reorder, c.preference.auto = false, false
+	c.answer = answer{}
+}
+
+// Filled books a message sent in the place of one that was dropped. It goes to
+// the client before a SET_ACK that has arrived meanwhile, and then is none of
+// the generation.
 func (c *Channel) Filled(now time.Time) {
-	c.dropped--
+	if c.dropped > 0 {
+		c.dropped--
+	}
+	c.missing--
 	c.expectAck(now)
 }
 
-// Missing returns how many messages of this generation the client did not get.
-func (c *Channel) Missing() uint64 { return c.dropped }
+// Missing returns how many messages the client did not get.
+func (c *Channel) Missing() uint64 { return c.missing }
 
 // expectAck notes when the client's next ACK is due, if the message just
 // forwarded is the one that causes it: number kW+1 (spice-gtk, which does not

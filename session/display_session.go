@@ -18,9 +18,12 @@ func (d *display) keepArrivalOrder() {
 	d.mu.Lock()
 	if d.queue.order.Reorders() {
 		d.queue.order.KeepArrivalOrder()
+		d.pace.KeepArrivalOrder()
 		n := d.pace.Missing()
 		d.queue.fill(n)
 		d.pace.Stored(int(n)*fillerSize, d.queue.memory)
+		d.acks.filled(n)
+		d.bookAcks(time.Now())
 	}
 	d.mu.Unlock()
 	wake(d.arrived)

@@ -50,7 +50,8 @@ type queue struct {
 	order     pacer.Order
 	arriving  *message // pushed last, if it is not complete
 	current   *message // being taken
-	available int      // bytes of entered messages stored and not taken
+	fillers   uint64   // messages without effect to send before all but current
+	available int      // bytes of these and of entered messages stored, not taken
 	memory    int      // bytes of memory in use
 }
 
@@ -137,18 +138,34 @@ func (q *queue) end() {
 // fillerSize is the size of a message without effect in bytes, header included.
 const fillerSize = spiceproto.MiniHeaderSize + 2
 
-// fill queues n messages without effect, each for one that was dropped.
+// fill queues n messages without effect, each for one that was dropped. They go
+// next, and take no memory before: after hours of replacing they may be millions.
 func (q *queue) fill(n uint64) {
-	noEffect := spiceproto.InvalList{}.Append(nil)
-	h, _ := spiceproto.ParseHeader(noEffect)
-	for range n {
-		m := q.newMessage(h)
-		q.storeIn(m, noEffect[spiceproto.MiniHeaderSize:])
-		m.entered, m.filler = true, true
-		q.available += m.held
-		q.order.Push(&m.entry, pacer.Message{}, m.held)
-		q.order.Complete(&m.entry, 0, 0)
+	q.fillers += n
+	q.available += int(n) * fillerSize
+}
+
+// next returns the message to take after the current one, nil if there is none.
+func (q *queue) next() *message {
+	if q.fillers > 0 {
+		q.fillers--
+		return q.newFiller()
 	}
+	e := q.order.Pop()
+	if e == nil {
+		return nil
+	}
+	if e.Overtook() > 0 && q.overtook != nil {
+		q.overtook(e)
+	}
+	return e.Value.(*message)
+}
+
+func (q *queue) newFiller() *message {
+	m := q.newMessage(spiceproto.Header{Type: spiceproto.MsgDisplayInvalList, Size: fillerSize - spiceproto.MiniHeaderSize})
+	q.storeIn(m, []byte{0, 0}) // no resources
+	m.filler = true
+	return m
 }
 
 // taken is what take took.
@@ -163,13 +180,8 @@ type taken struct {
 func (q *queue) take(p []byte, burst int) (t taken) {
 	for t.bytes < len(p) {
 		if q.current == nil {
-			e := q.order.Pop()
-			if e == nil {
+			if q.current = q.next(); q.current == nil {
 				break
-			}
-			q.current = e.Value.(*message)
-			if e.Overtook() > 0 && q.overtook != nil {
-				q.overtook(e)
 			}
 		}
 		m := q.current
@@ -237,7 +249,7 @@ func (q *queue) clear() {
 	for e := q.order.Pop(); e != nil; e = q.order.Pop() {
 		q.free(e.Value.(*message))
 	}
-	q.arriving, q.current, q.available = nil, nil, 0
+	q.arriving, q.current, q.fillers, q.available = nil, nil, 0, 0
 }
 
 // newBlock returns an empty block of the smallest class that holds n bytes, or

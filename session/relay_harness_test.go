@@ -58,6 +58,9 @@ type relayOptions struct {
 	// mss is what the client's socket shows: 1448 if 0, unknown if negative.
 	mss   int
 	trace ChannelTrace
+	// serverCaps are the hypervisor's; displays those of the session, if any.
+	serverCaps spiceproto.Caps
+	displays   *sessionDisplays
 }
 
 func startRelay(t *testing.T, o relayOptions) *relayed {
@@ -75,11 +78,14 @@ func startRelay(t *testing.T, o relayOptions) *relayed {
 	server := leg{conn: near, sock: simulatedSocket{near}}
 	r.hypervisor = secured(t, &server, far, o.serverTLS)
 
-	cfg := relayConfig{pacing: DefaultConfig().Pacing, onSession: o.onSession}
+	cfg := relayConfig{pacing: DefaultConfig().Pacing, onSession: o.onSession, displays: o.displays}
 	if o.pacing != nil {
 		o.pacing(&cfg.pacing)
 	}
-	ch := &channel{kind: o.kind, mode: o.mode, client: client, server: server, log: zap.New(core), stats: r.stats, trace: o.trace}
+	ch := &channel{
+		kind: o.kind, mode: o.mode, client: client, server: server, serverCaps: o.serverCaps,
+		log: zap.New(core), stats: r.stats, trace: o.trace,
+	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	r.cancel = cancel
 	go func() {
