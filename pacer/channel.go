@@ -94,6 +94,7 @@ type Channel struct {
 	widenable uint64
 	starvedAt uint64 // the sweep that last looked starved
 	ahead     bool   // the valve was shut for the end of the sweep under way
+	released  bool   // the client is stalled, the server not held any more
 
 	answer     answer
 	sortable   sortable
@@ -239,7 +240,7 @@ func (c *Channel) Observe(now time.Time, s LinkSample) {
 	if s.Acked != c.progress.acked || s.Outstanding == 0 || c.progress.since.IsZero() {
 		c.progress = progress{acked: s.Acked, since: now}
 	}
-	if c.stalled(now) {
+	if c.released = c.stalled(now); c.released {
 		c.valve &^= valveSweep
 	}
 	c.answer.expire(now)
@@ -248,7 +249,7 @@ func (c *Channel) Observe(now time.Time, s LinkSample) {
 // Drained tells that the queue is empty. Nothing is observed until it is not.
 func (c *Channel) Drained() {
 	c.link.Idle()
-	c.progress = progress{}
+	c.progress, c.released = progress{}, false
 }
 
 // stalled tells that the client has acknowledged nothing for so long that the
@@ -309,14 +310,23 @@ func (c *Channel) possible() bool {
 // cut short. A queue that does not is bounded by its regions.
 func (c *Channel) due(now time.Time) bool {
 	stalled := c.stalled(now)
-	full := c.link.Full() && !stalled && !c.sorts()
+	full := c.link.Full() && c.queued > 0 && !stalled && !c.sorts()
 	if c.cfg.Mode == Withhold {
 		return !full || c.queued == 0 || c.ledger.DueWithheld(c.withheld())
 	}
-	if stalled || c.acks > c.ledger.Acked() {
+	if stalled || c.answered() > c.ledger.Acked() {
 		return c.MayRead()
 	}
 	return c.MayRead() && !c.client.slow(now) && (!full || c.cutsSweep())
+}
+
+// answered is how many ACKs the client has sent, or would have if it had got the
+// messages that were dropped.
+func (c *Channel) answered() uint64 {
+	if w := uint64(c.ledger.Window()); w > 0 {
+		return c.acks + c.dropped/w
+	}
+	return c.acks
 }
 
 // cutsSweep tells that the server's credits end before the sweep does, so that

@@ -52,9 +52,8 @@ type fairness struct {
 }
 
 func (f *fairness) resize(width, height uint32) {
-	var g grid
-	g.resize(width, height)
-	f.columns, f.rows, f.due, f.served = g.columns, g.rows, nil, nil
+	f.columns, f.rows = tilesOf(width, height)
+	f.due, f.served = nil, nil
 	f.most = max(f.most, leastUrgentCredit)
 	f.credit = max(f.credit, f.most)
 }

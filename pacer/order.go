@@ -193,7 +193,7 @@ func (o *Order) cover(e *Entry) {
 		if x.seq >= e.seq || x.seq < o.barrier || !x.whole || x.pinned || !x.queued || !covers(&e.f, &x.f) {
 			return
 		}
-		if !x.left.subtract(e.f.writes) {
+		if !e.f.writes.Contains(x.f.writes) && !x.left.subtract(e.f.writes) {
 			return
 		}
 		x.queued = false

@@ -11,6 +11,9 @@ func (d *display) input(now time.Time) {
 	wake(d.opened)
 }
 
+// channelID implements sessionDisplay.
+func (d *display) channelID() uint8 { return d.ch.id }
+
 // keepArrivalOrder implements sessionDisplay. The client counts messages, and the
 // hypervisor will name counts of its own: for each message that was left out a
 // message without effect is sent.

@@ -82,9 +82,8 @@ func (u *uplink) run() error {
 }
 
 // answer sends what is due: the ACK_SYNC of each SET_ACK, ACKs, and the
-// compression to use. With an
-// ACK_SYNC more ACKs may become due at once: the server may have spent its
-// credits already.
+// compression to use. With an ACK_SYNC more ACKs may become due at once: the
+// server may have spent its credits already.
 func (u *uplink) answer() error {
 	d := u.d
 	for {

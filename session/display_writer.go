@@ -66,9 +66,9 @@ func (w *displayWriter) next() []byte {
 	fresh := false
 	for {
 		switch {
-		case d.queue.available == 0 && d.eof:
+		case d.queue.ready() == 0 && d.eof:
 			return nil
-		case d.queue.available == 0:
+		case d.queue.ready() == 0:
 			d.pace.Drained()
 			d.publish()
 			w.unlocked(func() { <-d.arrived })
@@ -106,7 +106,7 @@ func (w *displayWriter) mayWrite() bool {
 	if d.eof || d.ch.client.probe == nil {
 		return true
 	}
-	return d.pace.Room() >= min(d.pace.Quantum(), d.queue.available)
+	return d.pace.Room() >= min(d.pace.Quantum(), d.queue.ready())
 }
 
 // size returns how much to write at once: what the link carries in writeTime,
@@ -135,6 +135,7 @@ func (w *displayWriter) observe() {
 	w.segment = s.MSS
 	now := time.Now()
 	d.pace.Observe(now, s)
+	d.bookAcks(now)
 	d.publish()
 	wake(d.opened)
 }

@@ -168,6 +168,15 @@ func (q *queue) newFiller() *message {
 	return m
 }
 
+// ready returns how many bytes may be taken now: none while the message that is
+// being sent waits for more of itself, whatever waits behind it.
+func (q *queue) ready() int {
+	if q.current != nil && q.current.held == 0 {
+		return 0
+	}
+	return q.available
+}
+
 // taken is what take took.
 type taken struct {
 	bytes    int
