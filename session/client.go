@@ -103,9 +103,6 @@ func (s *Server) establish(ctx context.Context, c *client, end context.CancelCau
 	if err := s.readLink(c, s.cfg.Timeouts.Link); err != nil {
 		return nil, &failure{LinkFailed, err}
 	}
-	if err := c.checkCaps(); err != nil {
-		return nil, &failure{LinkFailed, err}
-	}
 	if err := s.register(ctx, c); err != nil {
 		return nil, err
 	}
@@ -167,7 +164,8 @@ func (s *Server) connect(ctx context.Context, c *client, token authz.Secret, tar
 	}
 	s.setClientOptions(c, mode)
 	c.log.Info("hypervisor connection successful; handing off to relay",
-		zap.String("hypervisor", target.Name), zap.Bool("tls", b.leg.tls), zap.Stringer("mode", mode))
+		zap.String("hypervisor", target.Name), zap.Bool("tls", b.leg.tls), zap.Stringer("mode", mode),
+		zap.Bool("full_headers", fullHeaders(c.link)))
 	return &channel{
 		ref:          c.ref,
 		kind:         c.link.Type,
@@ -177,6 +175,7 @@ func (s *Server) connect(ctx context.Context, c *client, token authz.Secret, tar
 		server:       b.leg,
 		mode:         mode,
 		serverCaps:   b.caps,
+		fullHeaders:  fullHeaders(c.link),
 		log:          c.log,
 		stats:        new(Stats),
 	}, nil

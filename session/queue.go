@@ -52,19 +52,18 @@ type queue struct {
 	memory    int      // bytes of memory in use
 }
 
-// push begins a message whose header has arrived and stores the header. It waits
-// for enter.
-func (q *queue) push(h spiceproto.Header) {
-	q.arriving = q.newMessage(h)
+// push begins a message whose header has arrived, which announces size body
+// bytes, and stores the header. It waits for enter.
+func (q *queue) push(header []byte, size uint32) {
+	q.arriving = q.newMessage(header, size)
 }
 
-func (q *queue) newMessage(h spiceproto.Header) *message {
+func (q *queue) newMessage(header []byte, size uint32) *message {
 	m := messagePool.Get().(*message)
-	*m = message{missing: spiceproto.MiniHeaderSize + int(h.Size)}
+	*m = message{missing: len(header) + int(size)}
 	m.entry.Value = m
 	q.memory += messageOverhead
-	var raw [spiceproto.MiniHeaderSize]byte
-	q.storeIn(m, h.Append(raw[:0]))
+	q.storeIn(m, header)
 	return m
 }
 
@@ -134,13 +133,14 @@ func (q *queue) end() {
 // fillerSize is the size of a message without effect in bytes, header included.
 const fillerSize = spiceproto.MiniHeaderSize + 2
 
-// fill queues n messages without effect, each for one that was dropped.
+// fill queues n messages without effect, each for one that was dropped: no
+// message with a full header ever is.
 func (q *queue) fill(n uint64) {
 	noEffect := spiceproto.InvalList{}.Append(nil)
-	h, _ := spiceproto.ParseHeader(noEffect)
+	header, body := noEffect[:spiceproto.MiniHeaderSize], noEffect[spiceproto.MiniHeaderSize:]
 	for range n {
-		m := q.newMessage(h)
-		q.storeIn(m, noEffect[spiceproto.MiniHeaderSize:])
+		m := q.newMessage(header, uint32(len(body)))
+		q.storeIn(m, body)
 		m.entered, m.filler = true, true
 		q.available += m.held
 		q.order.Push(&m.entry, pacer.Message{}, m.held)

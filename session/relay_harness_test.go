@@ -58,6 +58,8 @@ type relayOptions struct {
 	// mss is what the client's socket shows: 1448 if 0, unknown if negative.
 	mss   int
 	trace ChannelTrace
+	// full: both legs have full headers, of which the test sees the mini part.
+	full bool
 }
 
 func startRelay(t *testing.T, o relayOptions) *relayed {
@@ -75,11 +77,18 @@ func startRelay(t *testing.T, o relayOptions) *relayed {
 	server := leg{conn: near, sock: simulatedSocket{near}}
 	r.hypervisor = secured(t, &server, far, o.serverTLS)
 
+	if o.full {
+		r.client.Conn, r.hypervisor.Conn = widen(t, r.client.Conn), widen(t, r.hypervisor.Conn)
+	}
+
 	cfg := relayConfig{pacing: DefaultConfig().Pacing, onSession: o.onSession}
 	if o.pacing != nil {
 		o.pacing(&cfg.pacing)
 	}
-	ch := &channel{kind: o.kind, mode: o.mode, client: client, server: server, log: zap.New(core), stats: r.stats, trace: o.trace}
+	ch := &channel{
+		kind: o.kind, mode: o.mode, client: client, server: server, fullHeaders: o.full,
+		log: zap.New(core), stats: r.stats, trace: o.trace,
+	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	r.cancel = cancel
 	go func() {
