@@ -152,3 +152,35 @@ func TestSubMessagesPassUntouched(t *testing.T) {
 		})
 	}
 }
+
+// Over TLS no record holds bytes of two messages, whatever their headers.
+func TestFullHeaderRecordsHoldOneMessage(t *testing.T) {
+	var down []byte
+	for _, size := range []int{0, 1, 0, 500, 20_000, 3, 0} {
+		down = append(down, opaque(250, size)...)
+	}
+	down = new(spiceproto.Serials).Append(nil, down)
+	for _, mode := range pacer.Modes() {
+		synctest.Test(t, func(t *testing.T) {
+			r := startRelay(t, relayOptions{mode: mode, clientTLS: true, full: true})
+			r.hypervisor.Conn.(*widened).Conn.Write(down)
+			records := r.client.Conn.(*widened).Conn // a tls.Conn reads one record at a time
+			f := spiceproto.Framer{Full: true}
+			buf := make([]byte, 1<<16)
+			for left := len(down); left > 0; {
+				n, err := records.Read(buf)
+				if err != nil {
+					t.Fatal(err)
+				}
+				left -= n
+				for rest := buf[:n]; len(rest) > 0; {
+					s := f.Next(rest)
+					rest = rest[len(s.Bytes):]
+					if s.End && len(rest) > 0 {
+						t.Fatalf("%v: a record goes on for %d bytes behind the end of a message", mode, len(rest))
+					}
+				}
+			}
+		})
+	}
+}
