@@ -194,7 +194,7 @@ func (s *Server) tellBackendFailure(ctx context.Context, c *client, target authz
 
 // run relays ch and logs how it ended.
 func (s *Server) run(ctx context.Context, ch *channel) {
-	info := ChannelInfo{Ref: ch.ref, Type: ch.kind, ID: ch.id, Mode: ch.mode, Stats: ch.stats}
+	info := ChannelInfo{Ref: ch.ref, Type: ch.kind, ID: ch.id, Mode: ch.mode, FullHeaders: ch.fullHeaders, Stats: ch.stats}
 	s.observer.ChannelStarted(info)
 	defer s.observer.ChannelEnded(info)
 	defer s.startTrace(ch, info)()

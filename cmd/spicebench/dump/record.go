@@ -42,8 +42,8 @@ type Record struct {
 	Opcode    uint16
 	// Name is the message's, the link stage's step or the event.
 	Name string
-	// Size counts the bytes of the body; the header comes on top.
-	Size int
+	// Size counts the bytes of the body, Header those of a message's header.
+	Size, Header int
 	// Full is the 18-byte header's own part; nil with the header of 6 bytes.
 	Full *FullHeader
 	// Body is the message's, valid while the record is being visited; nil in
