@@ -115,9 +115,6 @@ func (s *Server) establish(ctx context.Context, c *client, end context.CancelCau
 	if err := s.readLink(c, s.cfg.Timeouts.Link); err != nil {
 		return nil, &failure{LinkFailed, err}
 	}
-	if err := c.checkCaps(); err != nil {
-		return nil, &failure{LinkFailed, err}
-	}
 	if err := s.register(ctx, c); err != nil {
 		return nil, err
 	}
@@ -180,7 +177,8 @@ func (s *Server) connect(ctx context.Context, c *client, token authz.Secret, tar
 	}
 	s.setClientOptions(c, mode)
 	c.log.Info("hypervisor connection successful; handing off to relay",
-		zap.String("hypervisor", target.Name), zap.Bool("tls", b.leg.tls), zap.Stringer("mode", mode))
+		zap.String("hypervisor", target.Name), zap.Bool("tls", b.leg.tls), zap.Stringer("mode", mode),
+		zap.Bool("full_headers", fullHeaders(c.link)))
 	return &channel{
 		ref:          c.ref,
 		kind:         c.link.Type,
@@ -190,6 +188,7 @@ func (s *Server) connect(ctx context.Context, c *client, token authz.Secret, tar
 		server:       b.leg,
 		mode:         mode,
 		serverCaps:   b.caps,
+		fullHeaders:  fullHeaders(c.link),
 		log:          c.log,
 		stats:        new(Stats),
 	}, nil
@@ -208,7 +207,7 @@ func (s *Server) tellBackendFailure(ctx context.Context, c *client, target authz
 
 // run relays ch and logs how it ended.
 func (s *Server) run(ctx context.Context, ch *channel) {
-	info := ChannelInfo{Ref: ch.ref, Type: ch.kind, ID: ch.id, Mode: ch.mode, Stats: ch.stats}
+	info := ChannelInfo{Ref: ch.ref, Type: ch.kind, ID: ch.id, Mode: ch.mode, FullHeaders: ch.fullHeaders, Stats: ch.stats}
 	s.observer.ChannelStarted(info)
 	defer s.observer.ChannelEnded(info)
 	defer s.startTrace(ch, info)()

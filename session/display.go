@@ -48,6 +48,7 @@ func (r *relaying) runDisplay() {
 		pace:     pacer.NewChannel(r.pacerConfig()),
 		arrived:  make(chan struct{}, 1),
 		opened:   make(chan struct{}, 1),
+		framer:   r.ch.framer(),
 	}
 	r.fromServer = &d.framer
 	if !d.reorders() {
@@ -56,7 +57,7 @@ func (r *relaying) runDisplay() {
 	if r.ch.trace != nil {
 		d.queue.overtook = d.traceOvertook
 	}
-	d.up.d, d.uplink = d, newUplink(d)
+	d.up.d, d.up.framer, d.uplink = d, r.ch.framer(), newUplink(d)
 	d.writer.init(d)
 	defer d.finish()
 	defer r.cfg.displays.enter(d)()
@@ -86,9 +87,11 @@ func (r *relaying) pacerConfig() pacer.Config {
 }
 
 // reorders tells that the display queue may change the order of messages, and
-// leave out what newer ones cover.
+// leave out what newer ones cover. Messages with full headers keep theirs: they
+// carry serials, which clients take to grow, and sub-messages, of which the order
+// knows nothing.
 func (r *relaying) reorders() bool {
-	return r.cfg.pacing.Reorder && r.ch.mode == pacer.Adaptive && !r.cfg.pacing.RawValve
+	return r.cfg.pacing.Reorder && r.ch.mode == pacer.Adaptive && !r.cfg.pacing.RawValve && !r.ch.fullHeaders
 }
 
 // errEnded is what a direction returns that stops because the channel ends.
@@ -190,8 +193,9 @@ func (d *display) storeSegment(s spiceproto.Segment) (err error) {
 	n := 0
 	switch {
 	case s.HeaderDone:
-		d.queue.push(d.framer.Header())
-		n, d.inBody = spiceproto.MiniHeaderSize, true
+		header := d.framer.RawHeader()
+		d.queue.push(header, d.framer.Header().Size)
+		n, d.inBody = len(header), true
 	case d.inBody:
 		d.queue.store(s.Bytes)
 		n = len(s.Bytes)

@@ -10,13 +10,14 @@ import (
 // them, without the client's ACKs and, in adaptive mode, ACK_SYNC and what it
 // prefers: those are inputs to the pacer.
 type upstream struct {
-	d      *display
-	framer spiceproto.Framer
-	out    []byte   // what to forward of the read under way
-	open   bool     // the message under way is being forwarded
-	syncs  []uint32 // generations of the client's ACK_SYNCs in out
-	inits  int      // DISPLAY_INITs that end in out
-	buf    readBuffer
+	d       *display
+	framer  spiceproto.Framer
+	out     []byte   // what to forward of the read under way
+	headers []int    // where in out full headers begin
+	open    bool     // the message under way is being forwarded
+	syncs   []uint32 // generations of the client's ACK_SYNCs in out
+	inits   int      // DISPLAY_INITs that end in out
+	buf     readBuffer
 }
 
 // run forwards until the client's stream ends.
@@ -38,14 +39,14 @@ func (u *upstream) run() error {
 }
 
 func (u *upstream) accept(b []byte) error {
-	u.out, u.syncs, u.inits = u.out[:0], u.syncs[:0], 0
+	u.out, u.headers, u.syncs, u.inits = u.out[:0], u.headers[:0], u.syncs[:0], 0
 	for len(b) > 0 {
 		s := u.framer.Next(b)
 		u.segment(s)
 		b = b[len(s.Bytes):]
 	}
 	if len(u.out) > 0 {
-		if err := u.d.uplink.forward(chunk{u.out, u.open}); err != nil {
+		if err := u.d.uplink.forward(chunk{u.out, u.headers, u.open}); err != nil {
 			return err
 		}
 	}
@@ -64,7 +65,7 @@ func (u *upstream) segment(s spiceproto.Segment) {
 	case s.HeaderDone:
 		u.open = !u.keeps(h)
 		if u.open {
-			u.out = h.Append(u.out)
+			u.header()
 		}
 	case u.open:
 		u.out = append(u.out, s.Bytes...)
@@ -74,6 +75,13 @@ func (u *upstream) segment(s spiceproto.Segment) {
 		u.d.traceMessage(spiceproto.ClientToServer, &u.framer)
 	}
 	u.open = u.open && !s.End
+}
+
+func (u *upstream) header() {
+	if u.framer.Full {
+		u.headers = append(u.headers, len(u.out))
+	}
+	u.out = append(u.out, u.framer.RawHeader()...)
 }
 
 // look books what a message says, its head being complete.

@@ -31,7 +31,7 @@ type displayWriter struct {
 }
 
 func (w *displayWriter) init(d *display) {
-	w.d, w.out.to = d, d.ch.client
+	w.d, w.out.to, w.out.framer = d, d.ch.client, d.ch.framer()
 	if c, ok := d.ch.client.conn.(*tls.Conn); ok {
 		w.overhead = recordOverhead13
 		if c.ConnectionState().Version < tls.VersionTLS13 {

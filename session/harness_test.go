@@ -332,6 +332,9 @@ func ticketFor(t *testing.T, reply spiceproto.LinkReply, token string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if !reply.Common.Has(spiceproto.CapAuthSelection) {
+		return blob[:]
+	}
 	return append(spiceproto.AppendAuthMechanism(nil, spiceproto.AuthMechanismSpice), blob[:]...)
 }
 
@@ -477,7 +480,11 @@ func (h *hypervisor) authenticate(c net.Conn, link spiceproto.LinkMess) (string,
 	if _, err := c.Write(reply.Append(nil)); err != nil {
 		return "", err
 	}
-	password, err := readTicket(c, key)
+	agreed := link.Common
+	if !reply.Common.Has(spiceproto.CapAuthSelection) {
+		agreed = nil // this server has never heard of it
+	}
+	password, err := readTicket(c, agreed, key)
 	return string(password), err
 }
 

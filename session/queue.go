@@ -55,19 +55,18 @@ type queue struct {
 	memory    int      // bytes of memory in use
 }
 
-// push begins a message whose header has arrived and stores the header. It waits
-// for enter.
-func (q *queue) push(h spiceproto.Header) {
-	q.arriving = q.newMessage(h)
+// push begins a message whose header has arrived, which announces size body
+// bytes, and stores the header. It waits for enter.
+func (q *queue) push(header []byte, size uint32) {
+	q.arriving = q.newMessage(header, size)
 }
 
-func (q *queue) newMessage(h spiceproto.Header) *message {
+func (q *queue) newMessage(header []byte, size uint32) *message {
 	m := messagePool.Get().(*message)
-	*m = message{missing: spiceproto.MiniHeaderSize + int(h.Size)}
+	*m = message{missing: len(header) + int(size)}
 	m.entry.Value = m
 	q.memory += messageOverhead
-	var raw [spiceproto.MiniHeaderSize]byte
-	q.storeIn(m, h.Append(raw[:0]))
+	q.storeIn(m, header)
 	return m
 }
 
@@ -140,6 +139,7 @@ const fillerSize = spiceproto.MiniHeaderSize + 2
 
 // fill queues n messages without effect, each for one that was dropped. They go
 // next, and take no memory before: after hours of replacing they may be millions.
+// No message with a full header is ever dropped.
 func (q *queue) fill(n uint64) {
 	q.fillers += n
 	q.available += int(n) * fillerSize
@@ -162,7 +162,8 @@ func (q *queue) next() *message {
 }
 
 func (q *queue) newFiller() *message {
-	m := q.newMessage(spiceproto.Header{Type: spiceproto.MsgDisplayInvalList, Size: fillerSize - spiceproto.MiniHeaderSize})
+	h := spiceproto.Header{Type: spiceproto.MsgDisplayInvalList, Size: fillerSize - spiceproto.MiniHeaderSize}
+	m := q.newMessage(h.Append(nil), h.Size)
 	q.storeIn(m, []byte{0, 0}) // no resources
 	m.filler = true
 	return m

@@ -61,6 +61,8 @@ type relayOptions struct {
 	// serverCaps are the hypervisor's; displays those of the session, if any.
 	serverCaps spiceproto.Caps
 	displays   *sessionDisplays
+	// full: both legs have full headers, of which the test sees the mini part.
+	full bool
 }
 
 func startRelay(t *testing.T, o relayOptions) *relayed {
@@ -78,13 +80,18 @@ func startRelay(t *testing.T, o relayOptions) *relayed {
 	server := leg{conn: near, sock: simulatedSocket{near}}
 	r.hypervisor = secured(t, &server, far, o.serverTLS)
 
+	if o.full {
+		r.client.Conn, r.hypervisor.Conn = widen(t, r.client.Conn), widen(t, r.hypervisor.Conn)
+	}
+
 	cfg := relayConfig{pacing: DefaultConfig().Pacing, onSession: o.onSession, displays: o.displays}
 	if o.pacing != nil {
 		o.pacing(&cfg.pacing)
 	}
 	ch := &channel{
 		kind: o.kind, mode: o.mode, client: client, server: server, serverCaps: o.serverCaps,
-		log: zap.New(core), stats: r.stats, trace: o.trace,
+		fullHeaders: o.full,
+		log:         zap.New(core), stats: r.stats, trace: o.trace,
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	r.cancel = cancel

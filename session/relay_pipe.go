@@ -72,12 +72,12 @@ type pipe struct {
 func (r *relaying) runPipes() {
 	toClient := &pipe{
 		from: r.ch.server, fromName: "hypervisor", toName: "client",
-		to:    messageWriter{to: r.ch.client, message: r.ch.traced(spiceproto.ServerToClient, r.observer())},
+		to:    messageWriter{to: r.ch.client, framer: r.ch.framer(), message: r.ch.traced(spiceproto.ServerToClient, r.observer())},
 		wrote: r.watch.wrote, bytes: &r.ch.stats.BytesToClient,
 	}
 	toServer := &pipe{
 		from: r.ch.client, fromName: "client", toName: "hypervisor",
-		to:    messageWriter{to: r.ch.server, message: r.ch.traced(spiceproto.ClientToServer, r.clientObserver())},
+		to:    messageWriter{to: r.ch.server, framer: r.ch.framer(), message: r.ch.traced(spiceproto.ClientToServer, r.clientObserver())},
 		bytes: &r.ch.stats.BytesToServer,
 	}
 	r.fromServer = &toClient.to.framer
