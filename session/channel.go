@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"spicepacer/pacer"
+	"spicepacer/session/firewall"
 	"spicepacer/spiceproto"
 )
 
@@ -46,5 +47,6 @@ type channel struct {
 	serverCaps spiceproto.Caps
 	log        *zap.Logger
 	stats      *Stats
-	trace      ChannelTrace // nil: not traced
+	trace      ChannelTrace      // nil: not traced
+	guard      *firewall.Channel // nil: no firewall
 }

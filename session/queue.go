@@ -124,6 +124,14 @@ func (q *queue) complete(burst, horizon int, dropped func(bytes int)) (urgent bo
 	return m.entry.Urgent()
 }
 
+// abandon forgets the message pushed last, of which nothing has been entered.
+func (q *queue) abandon() {
+	if q.arriving != nil {
+		q.free(q.arriving)
+		q.arriving = nil
+	}
+}
+
 // end enters what is left of a message whose rest will never come.
 func (q *queue) end() {
 	if q.arriving != nil && !q.arriving.entered {

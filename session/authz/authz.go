@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"spicepacer/session/firewall"
 	"spicepacer/spiceproto"
 )
 
@@ -70,6 +71,9 @@ type Target struct {
 	HostSubject string
 	// Source and UUID name the console in a Registrar's log.
 	Source, UUID string
+	// Firewall is what becomes of messages the firewall objects to; Auto from an
+	// authorizer that has no say in it.
+	Firewall firewall.Mode
 	// SessionID is what ends all channels of a client's session together; empty
 	// for an authorizer that knows no sessions.
 	SessionID string

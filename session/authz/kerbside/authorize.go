@@ -13,6 +13,7 @@ import (
 
 	"spicepacer/session/authz"
 	"spicepacer/session/authz/kerbside/kerbsidepb"
+	"spicepacer/session/firewall"
 	"spicepacer/spiceproto"
 )
 
@@ -44,6 +45,7 @@ func (c *Client) Authorize(ctx context.Context, r authz.Request) (authz.Target, 
 		if err != nil {
 			return authz.Target{}, &CallError{Method: "AuthorizeConnection", Socket: c.cfg.Socket, Err: err}
 		}
+		target.Firewall = modeOf(reply.GetFirewallPolicy())
 		return target, c.checkPolicy(ctx, r.Channel, target, reply.GetFirewallPolicy())
 	}
 	return authz.Target{}, &CallError{
@@ -64,6 +66,14 @@ func (c *Client) checkPolicy(ctx context.Context, ch authz.Channel, t authz.Targ
 		log.Warn("RecordAuditEvent failed; continuing", zap.String("audit", auditNotPermitted), zap.Error(err))
 	}
 	return &authz.Denied{Reason: "channel type not permitted by firewall policy"}
+}
+
+// modeOf is Enforce without a policy, and for numbers that are no modes.
+func modeOf(p *kerbsidepb.FirewallPolicy) firewall.Mode {
+	if p.GetMode() == kerbsidepb.FirewallPolicy_WARN_ONLY {
+		return firewall.WarnOnly
+	}
+	return firewall.Enforce
 }
 
 // permits tells whether a channel of type t may be opened. An empty list permits
