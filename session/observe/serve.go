@@ -19,7 +19,7 @@ const requestTimeout = 10 * time.Second
 // Handler answers GET /metrics.
 func (m *Metrics) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
+	mux.Handle("GET /metrics", plainNumbers(promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{DisableCompression: true})))
 	return mux
 }
 
