@@ -18,6 +18,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"spicepacer/pacer"
+	"spicepacer/session/firewall"
 	"spicepacer/spiceproto"
 	"spicepacer/spiceproto/spicetest"
 )
@@ -58,6 +59,7 @@ type relayOptions struct {
 	// mss is what the client's socket shows: 1448 if 0, unknown if negative.
 	mss   int
 	trace ChannelTrace
+	guard *firewall.Channel
 }
 
 func startRelay(t *testing.T, o relayOptions) *relayed {
@@ -79,7 +81,7 @@ func startRelay(t *testing.T, o relayOptions) *relayed {
 	if o.pacing != nil {
 		o.pacing(&cfg.pacing)
 	}
-	ch := &channel{kind: o.kind, mode: o.mode, client: client, server: server, log: zap.New(core), stats: r.stats, trace: o.trace}
+	ch := &channel{kind: o.kind, mode: o.mode, client: client, server: server, log: zap.New(core), stats: r.stats, trace: o.trace, guard: o.guard}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	r.cancel = cancel
 	go func() {
