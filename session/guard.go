@@ -13,10 +13,6 @@ import (
 	"spicepacer/spiceproto"
 )
 
-// auditNotPermitted is the line of a console's log for a channel type that the
-// settings keep out.
-const auditNotPermitted = "Channel type not permitted by firewall policy"
-
 // permit denies channel types that the settings do not permit; no mode softens
 // that. The console's log tells so before the client learns it.
 func (s *Server) permit(ctx context.Context, c *client, t authz.Target) error {
@@ -24,9 +20,10 @@ func (s *Server) permit(ctx context.Context, c *client, t authz.Target) error {
 	if len(permitted) == 0 || slices.Contains(permitted, c.link.Type) {
 		return nil
 	}
-	s.audit(ctx, c, t, auditNotPermitted)
+	c.log.Warn(authz.NotPermitted)
+	s.audit(ctx, c, t, authz.AuditNotPermitted)
 	c.audits.Wait()
-	return &authz.Denied{Reason: "channel type not permitted by firewall policy"}
+	return &authz.Denied{Reason: authz.NotPermitted}
 }
 
 // newGuard returns what judges the messages of c, relayed in the given mode; nil

@@ -144,6 +144,7 @@ func TestPermittedChannels(t *testing.T) {
 	p.send(ticketFor(t, p.link(linkMess(spiceproto.ChannelUSBRedir)), testToken))
 	p.wantRefusal(spiceproto.LinkErrPermissionDenied)
 	c.want(spiceproto.ChannelUSBRedir, Denied)
+	c.wantLog(zap.WarnLevel, "channel type not permitted by firewall policy", "channel_type:usbredir")
 	c.wantSequence("RegisterChannel", "AuthorizeConnection", "Hypervisor connection successful", "DeregisterChannel",
 		"RegisterChannel", "AuthorizeConnection", "Channel type not permitted by firewall policy", "DeregisterChannel")
 }

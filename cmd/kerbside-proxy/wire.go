@@ -133,6 +133,8 @@ func startFields(c config.Config) []zap.Field {
 		zap.String("api_socket", c.Control.Socket),
 		zap.Stringer("metrics_address", c.Metrics.Address),
 		zap.Int("prometheus_port", c.Metrics.Port),
+		zap.String("firewall", c.Firewall.Mode),
+		zap.String("findings", c.Firewall.Findings),
 		zap.String("mode", c.Pacing.Mode),
 	}
 }

@@ -104,6 +104,13 @@ type Denied struct{ Reason string }
 
 func (d *Denied) Error() string { return "denied: " + d.Reason }
 
+// What is told of a channel type that a firewall policy keeps out: to the client's
+// denial, and to the console's log before that.
+const (
+	NotPermitted      = "channel type not permitted by firewall policy"
+	AuditNotPermitted = "Channel type not permitted by firewall policy"
+)
+
 // Secret is text that formats as a placeholder, whatever the verb or encoder:
 // convert it to a string to use it.
 type Secret string
