@@ -1,6 +1,8 @@
 package firewall
 
 import (
+	"slices"
+
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
@@ -16,31 +18,32 @@ func (c *Channel) Head(d spiceproto.Direction, h spiceproto.Header, head []byte)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var refusal error
-	for _, f := range c.machine.Observe(d, h, head) {
-		if err := c.found(h, f); err != nil {
-			refusal = err
-		}
+	found := c.machine.Observe(d, h, head)
+	for _, f := range found {
+		c.note(f)
 	}
-	return refusal
+	if c.findings != EnforceFindings {
+		return nil
+	}
+	i := slices.IndexFunc(found, func(f spiceproto.Finding) bool { return f.Severity == spiceproto.SeverityViolation })
+	if i < 0 {
+		return nil
+	}
+	err := c.object(d, h, ProtocolViolation)
+	if refusal, ok := err.(*Refusal); ok {
+		refusal.Finding = found[i]
+	}
+	return err
 }
 
-// found takes a finding. The caller holds mu.
-func (c *Channel) found(h spiceproto.Header, f spiceproto.Finding) error {
+// note counts a finding, and logs the first of its rule. The caller holds mu.
+func (c *Channel) note(f spiceproto.Finding) {
 	c.tally.finding(f)
 	if c.logged&(1<<f.Rule) == 0 {
 		c.logged |= 1 << f.Rule
 		c.log.Log(findingLevel(f.Severity), "protocol finding",
 			zap.Stringer("rule", f.Rule), zap.Stringer("severity", f.Severity), zap.Stringer("finding", f))
 	}
-	if c.findings != EnforceFindings || f.Severity != spiceproto.SeverityViolation {
-		return nil
-	}
-	err := c.object(f.Direction, h, ProtocolViolation)
-	if refusal, ok := err.(*Refusal); ok {
-		refusal.Finding = f
-	}
-	return err
 }
 
 func findingLevel(s spiceproto.Severity) zapcore.Level {

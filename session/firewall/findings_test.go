@@ -247,3 +247,19 @@ func TestBothDirectionsAtOnce(t *testing.T) {
 		"s2c unknown-opcode": 1000, "c2s unknown-opcode": 1000,
 	}, j.counts())
 }
+
+// A message that breaks two rules is one verdict.
+func TestOneVerdictForAMessage(t *testing.T) {
+	j := judge(t, spiceproto.ChannelDisplay, func(c *Config) { c.Findings = EnforceFindings })
+	j.pass(begun(t, spiceproto.ChannelDisplay))
+	if err := j.pass([]message{{s2c, spiceproto.Header{Type: spiceproto.MsgMigrate, Size: 4}, make([]byte, 4)}}); err != nil {
+		t.Fatal(err)
+	}
+	err := j.pass([]message{{s2c, spiceproto.Header{Type: spiceproto.MsgDisplayCopyBits, Size: 3}, make([]byte, 3)}})
+	if _, refused := errors.AsType[*Refusal](err); !refused {
+		t.Fatal(err)
+	}
+	want(t, "counts", map[string]uint64{
+		"s2c after-migrate": 1, "s2c too-short": 1, "s2c protocol_violation enforced": 1,
+	}, j.counts())
+}
