@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"spicepacer/pacer"
+	"spicepacer/session/firewall"
 	"spicepacer/spiceproto"
 )
 
@@ -48,7 +49,8 @@ type channel struct {
 	fullHeaders bool
 	log         *zap.Logger
 	stats       *Stats
-	trace       ChannelTrace // nil: not traced
+	trace       ChannelTrace      // nil: not traced
+	guard       *firewall.Channel // nil: no firewall
 }
 
 // framer returns one at the start of either leg's messages.

@@ -36,8 +36,9 @@ type controlled struct {
 
 const testSession = "session-1"
 
-// startControlled serves target to every token.
-func startControlled(t *testing.T, target authz.Target, timeout time.Duration, change func(*control.Options)) *controlled {
+// startControlled serves target to every token; prepare may touch the Server's
+// seams.
+func startControlled(t *testing.T, target authz.Target, timeout time.Duration, change func(*control.Options), prepare ...func(*Server)) *controlled {
 	t.Helper()
 	options := control.Options{
 		Socket: filepath.Join(t.TempDir(), "api.sock"),
@@ -62,6 +63,9 @@ func startControlled(t *testing.T, target authz.Target, timeout time.Duration, c
 			t.Fatal(err)
 		}
 		s.auth, s.registrar = c.rpc, c.rpc
+		for _, f := range prepare {
+			f(s)
+		}
 	})
 	following := make(chan bool)
 	go func() { defer close(following); c.rpc.Control(c.ctx, c.Server) }()

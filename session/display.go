@@ -36,6 +36,7 @@ type display struct {
 	up      upstream
 	uplink  *uplink
 	framer  spiceproto.Framer // the reader's
+	gate    gate              // of what the reader gets
 	inBody  bool              // its message's header is queued, its body not all
 	writer  displayWriter
 }
@@ -54,6 +55,8 @@ func (r *relaying) runDisplay() {
 	if !d.reorders() {
 		d.queue.order.KeepArrivalOrder()
 	}
+	d.gate = gate{guard: r.ch.guard, direction: spiceproto.ServerToClient}
+	d.up.gate = gate{guard: r.ch.guard, direction: spiceproto.ClientToServer}
 	if r.ch.trace != nil {
 		d.queue.overtook = d.traceOvertook
 	}
@@ -177,10 +180,11 @@ func (d *display) store(now time.Time, b []byte) (widen int, err error) {
 	defer d.mu.Unlock()
 	for rest := b; len(rest) > 0; {
 		s := d.framer.Next(rest)
+		rest = rest[len(s.Bytes):]
 		if err := d.storeSegment(s); err != nil {
+			skip(&d.framer, rest)
 			return 0, err
 		}
-		rest = rest[len(s.Bytes):]
 	}
 	d.bookAcks(now)
 	d.traceState()
@@ -190,6 +194,10 @@ func (d *display) store(now time.Time, b []byte) (widen int, err error) {
 // storeSegment queues one segment. A message takes part once its head is known,
 // so that the queue holds nothing it cannot name, and in full once it is whole.
 func (d *display) storeSegment(s spiceproto.Segment) (err error) {
+	if err := d.gate.judge(s, &d.framer); err != nil {
+		d.queue.abandon()
+		return err
+	}
 	n := 0
 	switch {
 	case s.HeaderDone:

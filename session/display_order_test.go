@@ -300,15 +300,15 @@ func TestReplacedMessagesAreNotOwedAcks(t *testing.T) {
 func TestSecondDisplayEndsReordering(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		displays := new(sessionDisplays)
-		start := func() *relayed {
-			return startRelay(t, relayOptions{mode: pacer.Adaptive, clientLink: thin, displays: displays})
+		start := func(id uint8) *relayed {
+			return startRelay(t, relayOptions{mode: pacer.Adaptive, id: id, clientLink: thin, displays: displays})
 		}
-		first := start()
+		first := start(0)
 		received := first.client.collect()
 		before := overwriting(100, 5_000)
 		first.hypervisor.send(before...)
 		time.Sleep(500 * time.Millisecond) // some wait, some were replaced, one is on its way
-		second := start()
+		second := start(1)
 		alsoReceived := second.client.collect()
 		after := slices.Concat(overwriting(50, 5_000), drawsTo(50, 5_000))
 		go first.hypervisor.send(after...)

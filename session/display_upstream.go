@@ -12,9 +12,11 @@ import (
 type upstream struct {
 	d       *display
 	framer  spiceproto.Framer
-	out     []byte   // what to forward of the read under way
-	headers []int    // where in out full headers begin
-	open    bool     // the message under way is being forwarded
+	out     []byte // what to forward of the read under way
+	headers []int  // where in out full headers begin
+	open    bool   // the message under way is being forwarded
+	keep    bool   // it stays in the proxy
+	gate    gate
 	syncs   []uint32 // generations of the client's ACK_SYNCs in out
 	inits   int      // DISPLAY_INITs that end in out
 	buf     readBuffer
@@ -38,11 +40,11 @@ func (u *upstream) run() error {
 	}
 }
 
-func (u *upstream) accept(b []byte) error {
+func (u *upstream) accept(b []byte) (refusal error) {
 	u.out, u.headers, u.syncs, u.inits = u.out[:0], u.headers[:0], u.syncs[:0], 0
-	for len(b) > 0 {
+	for len(b) > 0 && refusal == nil {
 		s := u.framer.Next(b)
-		u.segment(s)
+		refusal = u.segment(s)
 		b = b[len(s.Bytes):]
 	}
 	if len(u.out) > 0 {
@@ -54,27 +56,33 @@ func (u *upstream) accept(b []byte) error {
 	if u.inits > 0 {
 		u.d.initialised()
 	}
-	return nil
+	return refusal
 }
 
 // segment adds what is to be forwarded of a segment. A header goes out when it
-// is complete.
-func (u *upstream) segment(s spiceproto.Segment) {
+// is complete and the gate is open, with the head if that is complete by then.
+func (u *upstream) segment(s spiceproto.Segment) error {
+	if err := u.gate.judge(s, &u.framer); err != nil {
+		return err
+	}
 	h := u.framer.Header()
+	if s.HeaderDone {
+		u.keep = u.keeps(h)
+	}
 	switch {
-	case s.HeaderDone:
-		u.open = !u.keeps(h)
-		if u.open {
-			u.header()
-		}
 	case u.open:
 		u.out = append(u.out, s.Bytes...)
+	case (s.HeaderDone || s.HeadDone) && !u.keep && u.gate.open():
+		u.open = true
+		u.header()
+		u.out = append(u.out, u.framer.Head()...)
 	}
 	if s.HeadDone {
 		u.look(h)
 		u.d.traceMessage(spiceproto.ClientToServer, &u.framer)
 	}
 	u.open = u.open && !s.End
+	return nil
 }
 
 func (u *upstream) header() {

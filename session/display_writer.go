@@ -49,7 +49,7 @@ func (w *displayWriter) run() error {
 		if chunk == nil {
 			return errEnded
 		}
-		if err := w.out.write(chunk); err != nil {
+		if _, err := w.out.write(chunk); err != nil {
 			return writeError("client", w.d.ch.client, err)
 		}
 		w.d.watch.wrote()

@@ -28,6 +28,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"spicepacer/session/authz"
+	"spicepacer/session/firewall"
 	"spicepacer/spiceproto"
 )
 
@@ -86,6 +87,7 @@ func startProxyWith(t *testing.T, auth authz.Authorizer, change func(*Config), p
 	cfg.SecurePort, cfg.InsecurePort = 1, 2 // listenAnywhere tells them apart
 	cfg.InsecureMode = ServePlain
 	cfg.Certificate = own.pair
+	cfg.Firewall.Mode = firewall.Off // echoed messages are of no channel
 	if change != nil {
 		change(&cfg)
 	}

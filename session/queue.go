@@ -127,6 +127,14 @@ func (q *queue) complete(burst, horizon int, dropped func(number uint64, bytes i
 	return &m.entry
 }
 
+// abandon forgets the message pushed last, of which nothing has been entered.
+func (q *queue) abandon() {
+	if q.arriving != nil {
+		q.free(q.arriving)
+		q.arriving = nil
+	}
+}
+
 // end enters what is left of a message whose rest will never come.
 func (q *queue) end() {
 	if q.arriving != nil && !q.arriving.entered {

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"spicepacer/pacer"
+	"spicepacer/session/firewall"
 	"spicepacer/spiceproto"
 	"spicepacer/spiceproto/spicetest"
 )
@@ -61,8 +62,10 @@ type relayOptions struct {
 	// serverCaps are the hypervisor's; displays those of the session, if any.
 	serverCaps spiceproto.Caps
 	displays   *sessionDisplays
+	id         uint8 // the channel's
 	// full: both legs have full headers, of which the test sees the mini part.
-	full bool
+	full  bool
+	guard *firewall.Channel
 }
 
 func startRelay(t *testing.T, o relayOptions) *relayed {
@@ -89,9 +92,9 @@ func startRelay(t *testing.T, o relayOptions) *relayed {
 		o.pacing(&cfg.pacing)
 	}
 	ch := &channel{
-		kind: o.kind, mode: o.mode, client: client, server: server, serverCaps: o.serverCaps,
+		kind: o.kind, id: o.id, mode: o.mode, client: client, server: server, serverCaps: o.serverCaps,
 		fullHeaders: o.full,
-		log:         zap.New(core), stats: r.stats, trace: o.trace,
+		log:         zap.New(core), stats: r.stats, trace: o.trace, guard: o.guard,
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	r.cancel = cancel
