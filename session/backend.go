@@ -48,6 +48,7 @@ var (
 	// errAuthentication tells a refused ticket from a refused link.
 	errAuthentication = errors.New("authentication")
 	errBackendCaps    = errors.New("hypervisor lacks required SPICE common capabilities")
+	errSASL           = errors.New("hypervisor offers SASL authentication only, not SPICE tickets: start it without SASL")
 )
 
 // endpoint is one way to reach a hypervisor; tls is nil for plaintext.
@@ -194,6 +195,9 @@ func linkTo(conn io.ReadWriter, m spiceproto.LinkMess, ticket authz.Secret) (spi
 	}
 	if reply.Error != spiceproto.LinkOK {
 		return reply, reply.Error
+	}
+	if reply.Common.Has(spiceproto.CapAuthSASL) && !reply.Common.Has(spiceproto.CapAuthSpice) {
+		return reply, errSASL
 	}
 	for _, bit := range []int{spiceproto.CapAuthSelection, spiceproto.CapAuthSpice, spiceproto.CapMiniHeader} {
 		if !reply.Common.Has(bit) {

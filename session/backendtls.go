@@ -56,8 +56,8 @@ func (v verifier) verify(state tls.ConnectionState) error {
 	if _, err := leaf.Verify(options); err != nil {
 		return err
 	}
-	if !v.pin.Matches(leaf) {
-		return &SubjectError{Subject: leaf.Subject.String()}
+	if difference := v.pin.Difference(leaf); difference != "" {
+		return &SubjectError{Subject: authz.SubjectText(leaf), Difference: difference}
 	}
 	return nil
 }
@@ -69,10 +69,12 @@ var errOldCertificate = errors.New("certificate is older than X.509 version 3")
 // SubjectError tells that a hypervisor's certificate is trusted but not the
 // pinned one.
 type SubjectError struct {
-	// Subject is the certificate's.
+	// Subject is the certificate's, in the order and form a pin has.
 	Subject string
+	// Difference names the attribute that is not the pinned one.
+	Difference string
 }
 
 func (e *SubjectError) Error() string {
-	return fmt.Sprintf("TLS: rejecting certificate: pinned host_subject does not match subject %q", e.Subject)
+	return fmt.Sprintf("TLS: rejecting certificate: pinned host_subject does not match subject %q: %s", e.Subject, e.Difference)
 }

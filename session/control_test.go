@@ -289,7 +289,7 @@ func TestOutcomes(t *testing.T) {
 		},
 		"hypervisor's subject is another": {
 			target: shows(leaf, ca.pem, "CN=other"),
-			answer: spiceproto.LinkErrError, result: BackendFailed, line: `TLS: rejecting certificate: pinned host_subject does not match subject "CN=hv,O=Test"`,
+			answer: spiceproto.LinkErrError, result: BackendFailed, line: `TLS: rejecting certificate: pinned host_subject does not match subject "O=Test,CN=hv": attribute 1 is O=Test instead of CN=other`,
 			calls: []string{register, authorize, "Hypervisor connection failed: invalid peer certificate: NotValidForName", deregister},
 		},
 		"hypervisor's certificate has expired": {

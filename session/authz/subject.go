@@ -16,6 +16,24 @@ type Subject struct{ attributes []attribute }
 type attribute struct {
 	oid   string
 	value string // normalised
+	text  string // as it was written
+}
+
+func (a attribute) equal(b attribute) bool { return a.oid == b.oid && a.value == b.value }
+
+// key is the attribute's name in a pin, or its object identifier.
+func (a attribute) key() string {
+	for key, oid := range subjectKeys {
+		if oid == a.oid {
+			return key
+		}
+	}
+	return a.oid
+}
+
+// String returns the attribute as a pin has it.
+func (a attribute) String() string {
+	return a.key() + "=" + strings.NewReplacer(`\`, `\\`, `,`, `\,`).Replace(a.text)
 }
 
 // subjectKeys are the keys a pin may use, case-sensitive.
@@ -79,10 +97,11 @@ func parsePair(pair string) (attribute, error) {
 	if !ok {
 		return attribute{}, fmt.Errorf("unknown key %q", key)
 	}
-	if value = normalise(value); value == "" {
+	a := attribute{oid: oid, value: normalise(value), text: value}
+	if a.value == "" {
 		return attribute{}, fmt.Errorf("empty value for %s", key)
 	}
-	return attribute{oid: oid, value: value}, nil
+	return a, nil
 }
 
 // normalise makes values comparable: outer space trimmed, inner runs of ASCII
@@ -101,23 +120,46 @@ func normalise(s string) string {
 // IsZero tells that no subject is pinned.
 func (s Subject) IsZero() bool { return len(s.attributes) == 0 }
 
-// Matches tells whether cert's subject has the same attributes in the same
-// order. RDNs of several values count in the order they are encoded; a value in
-// a string type other than UTF8, printable, IA5 or numeric never matches.
-func (s Subject) Matches(cert *x509.Certificate) bool {
+// Difference tells where cert's subject departs from the pinned one: the first
+// attribute that is another, missing or too much. It is empty when the subject
+// has the same attributes in the same order. RDNs of several values count in the
+// order they are encoded; a value in a string type other than UTF8, printable,
+// IA5 or numeric never matches.
+func (s Subject) Difference(cert *x509.Certificate) string {
 	if s.IsZero() {
-		return true
+		return ""
 	}
 	attributes, err := subjectOf(cert)
-	if err != nil || len(attributes) != len(s.attributes) {
-		return false
+	if err != nil {
+		return err.Error()
 	}
-	for i, a := range attributes {
-		if a != s.attributes[i] {
-			return false
+	for i, want := range s.attributes {
+		if i == len(attributes) {
+			return fmt.Sprintf("%v is missing behind the last attribute", want)
+		}
+		if got := attributes[i]; !got.equal(want) {
+			return fmt.Sprintf("attribute %d is %v instead of %v", i+1, got, want)
 		}
 	}
-	return true
+	if len(attributes) > len(s.attributes) {
+		return fmt.Sprintf("%v is not pinned", attributes[len(s.attributes)])
+	}
+	return ""
+}
+
+// SubjectText returns cert's subject in the order of its encoding, in the form
+// that ParseSubject reads: what a pin for this certificate would be. Attributes
+// that no pin can have show as their object identifier.
+func SubjectText(cert *x509.Certificate) string {
+	attributes, err := subjectOf(cert)
+	if err != nil {
+		return cert.Subject.String()
+	}
+	texts := make([]string, len(attributes))
+	for i, a := range attributes {
+		texts[i] = a.String()
+	}
+	return strings.Join(texts, ",")
 }
 
 // rdnSET is one relative distinguished name; encoding/asn1 takes the SET in the
@@ -139,7 +181,7 @@ func subjectOf(cert *x509.Certificate) ([]attribute, error) {
 			if err != nil {
 				return nil, err
 			}
-			attributes = append(attributes, attribute{oid: a.Type.String(), value: normalise(text)})
+			attributes = append(attributes, attribute{oid: a.Type.String(), value: normalise(text), text: text})
 		}
 	}
 	return attributes, nil

@@ -73,9 +73,53 @@ func TestSubjectMatches(t *testing.T) {
 		s, err := ParseSubject(pin)
 		if err != nil {
 			t.Errorf("%s: %v", pin, err)
-		} else if got := s.Matches(cert); got != want {
-			t.Errorf("%s: match = %v, want %v", pin, got, want)
+		} else if got := s.Difference(cert); (got == "") != want {
+			t.Errorf("%s: difference %q, want a match: %v", pin, got, want)
 		}
+	}
+}
+
+func TestSubjectDifferenceNamesTheAttribute(t *testing.T) {
+	cert := certificate(t,
+		valueSET{text(oidC, asn1.TagPrintableString, "IL")},
+		valueSET{text(oidO, asn1.TagUTF8String, `Lab, "a" \ b`)},
+		valueSET{text(oidCN, asn1.TagUTF8String, "HV1")},
+		valueSET{text(asn1.ObjectIdentifier{2, 5, 4, 5}, asn1.TagPrintableString, "17")},
+	)
+	if got, want := SubjectText(cert), `C=IL,O=Lab\, "a" \\ b,CN=HV1,2.5.4.5=17`; got != want {
+		t.Errorf("subject %s, want %s", got, want)
+	}
+	for pin, want := range map[string]string{
+		`C=IL,O=lab\, "A" \\ b,CN=hv2`: `attribute 3 is CN=HV1 instead of CN=hv2`,
+		`C=US,O=Other`:                 `attribute 1 is C=IL instead of C=US`,
+		`C=IL,CN=HV1`:                  `attribute 2 is O=Lab\, "a" \\ b instead of CN=HV1`,
+		`C=IL,O=lab\, "a" \\ b,CN=hv1`: `2.5.4.5=17 is not pinned`,
+	} {
+		s, err := ParseSubject(pin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Difference(cert); got != want {
+			t.Errorf("%s: %s, want %s", pin, got, want)
+		}
+	}
+	s, err := ParseSubject("C=IL,O=Lab")
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := certificate(t, valueSET{text(oidC, asn1.TagPrintableString, "IL")})
+	if got, want := s.Difference(short), "O=Lab is missing behind the last attribute"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestSubjectTextIsAPin for the certificate it is taken from.
+func TestSubjectTextIsAPin(t *testing.T) {
+	cert := certificate(t,
+		valueSET{text(oidO, asn1.TagUTF8String, `a\b,c=d `)}, valueSET{text(oidCN, asn1.TagUTF8String, "x")})
+	s, err := ParseSubject(SubjectText(cert))
+	if err != nil || s.Difference(cert) != "" {
+		t.Errorf("%s: %v, %s", SubjectText(cert), err, s.Difference(cert))
 	}
 }
 
@@ -85,7 +129,7 @@ func TestSubjectOfSeveralValuesInOneRDN(t *testing.T) {
 		text(oidCN, asn1.TagPrintableString, "hv"), text(oidO, asn1.TagPrintableString, "lab"),
 	})
 	s, err := ParseSubject("CN=hv,O=lab")
-	if err != nil || !s.Matches(cert) {
+	if err != nil || s.Difference(cert) != "" {
 		t.Errorf("err %v; want a match in the order of the encoding", err)
 	}
 }
@@ -98,13 +142,13 @@ func TestSubjectStringTypes(t *testing.T) {
 	for _, tag := range []int{
 		asn1.TagUTF8String, asn1.TagPrintableString, asn1.TagIA5String, asn1.TagNumericString,
 	} {
-		if !s.Matches(certificate(t, valueSET{text(oidCN, tag, "12")})) {
-			t.Errorf("string type %d does not match", tag)
+		if got := s.Difference(certificate(t, valueSET{text(oidCN, tag, "12")})); got != "" {
+			t.Errorf("string type %d: %s", tag, got)
 		}
 	}
 	// Teletex, whose character set nobody agrees on.
-	if s.Matches(certificate(t, valueSET{text(oidCN, asn1.TagT61String, "12")})) {
-		t.Error("a Teletex string matches")
+	if got := s.Difference(certificate(t, valueSET{text(oidCN, asn1.TagT61String, "12")})); !strings.Contains(got, "string type 20") {
+		t.Errorf("a Teletex string: %q", got)
 	}
 }
 
