@@ -199,8 +199,15 @@ func (s *Server) run(ctx context.Context, ch *channel) {
 	s.observer.ChannelStarted(info)
 	defer s.observer.ChannelEnded(info)
 	defer s.startTrace(ch, info)()
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	s.registry.carry(ch, s.cfg.Timeouts.Idle, end)
 	start := time.Now()
 	err := s.relay(ctx, ch)
+	s.registry.relayEnded(ch, err)
+	if _, idle := errors.AsType[*IdleError](err); idle {
+		ch.log.Warn("relay idle-read timeout; ending relay", zap.NamedError("reason", err))
+	}
 	level := zap.InfoLevel
 	if err != nil && !peerGone(err) && ctx.Err() == nil {
 		level = zap.WarnLevel

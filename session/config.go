@@ -51,6 +51,9 @@ type Timeouts struct {
 	Link time.Duration
 	// Backend bounds one attempt to reach a hypervisor, its link stage included.
 	Backend time.Duration
+	// Idle is how long a session may last without a byte on any of its channels;
+	// 0: for ever.
+	Idle time.Duration
 	// Drain is how long Serve waits for its connections after it was told to
 	// stop.
 	Drain time.Duration
@@ -126,6 +129,7 @@ func DefaultConfig() Config {
 			Redirect:  10 * time.Second,
 			Link:      30 * time.Second,
 			Backend:   30 * time.Second,
+			Idle:      15 * time.Minute,
 			Drain:     10 * time.Second,
 		},
 		Pacing: Pacing{

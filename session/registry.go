@@ -33,6 +33,7 @@ type clientSession struct {
 	passthrough bool
 	channels    int
 	displays    sessionDisplays
+	relays      sessionRelays
 }
 
 func newRegistry(passthroughPercent int) *registry {
