@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -50,6 +51,7 @@ type Server struct {
 	// missingOptions makes the lack of a socket option one line in the log.
 	missingOptions sync.Once
 	handlers       sync.WaitGroup
+	phase          atomic.Pointer[error]
 
 	// listen is a seam for tests.
 	listen func(ctx context.Context, address netip.AddrPort) (net.Listener, error)
@@ -95,8 +97,10 @@ func New(cfg Config, deps Deps) (*Server, error) {
 func (s *Server) Serve(ctx context.Context) error {
 	listeners, err := s.bind(ctx)
 	if err != nil {
+		s.enter(err)
 		return err
 	}
+	s.enter(nil)
 	// Connections outlive the listeners by a moment, to be counted.
 	connections, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	g, running := errgroup.WithContext(ctx)
@@ -108,7 +112,9 @@ func (s *Server) Serve(ctx context.Context) error {
 		})
 	}
 	g.Go(func() error { return s.keys.fill(running) })
-	if err = g.Wait(); err == nil {
+	err = g.Wait()
+	s.enter(errShutdown)
+	if err == nil {
 		s.log.Info("shutdown signal received; draining in-flight sessions",
 			zap.Int("active", s.permits.active()),
 			zap.Int("drain_timeout_secs", int(s.cfg.Timeouts.Drain.Seconds())))
@@ -116,6 +122,21 @@ func (s *Server) Serve(ctx context.Context) error {
 	end(errShutdown)
 	s.drain()
 	return err
+}
+
+// errStarting is why a Server is not ready that has not opened its ports.
+var errStarting = errors.New("proxy is starting")
+
+// enter sets what Ready tells.
+func (s *Server) enter(phase error) { s.phase.Store(&phase) }
+
+// Ready returns nil while the ports are open, else why no client should be sent
+// here: the proxy is starting, or stops and drains. It asks nobody.
+func (s *Server) Ready() error {
+	if phase := s.phase.Load(); phase != nil {
+		return *phase
+	}
+	return errStarting
 }
 
 // errShutdown is why connections end when Serve does.

@@ -108,13 +108,17 @@ func runServer(ctx context.Context, cfg config.Config, deps session.Deps, daemon
 	if err != nil {
 		return err
 	}
+	metrics.Health(server.Ready)
 	g, ctx := errgroup.WithContext(ctx)
+	// The page outlives the listeners, to tell of the drain.
+	page, closePage := context.WithCancel(context.WithoutCancel(ctx))
+	defer closePage()
 	if daemon != nil {
 		g.Go(func() error { daemon.Control(ctx, server); return nil })
 	}
-	g.Go(func() error { return server.Serve(ctx) })
+	g.Go(func() error { defer closePage(); return server.Serve(ctx) })
 	if cfg.Metrics.Port != 0 {
-		g.Go(func() error { return metrics.Serve(ctx, metricsAddress(cfg.Metrics), deps.Log) })
+		g.Go(func() error { return metrics.Serve(page, metricsAddress(cfg.Metrics), deps.Log) })
 	}
 	return g.Wait()
 }

@@ -19,6 +19,7 @@ import (
 type Metrics struct {
 	registry    *prometheus.Registry
 	connections *prometheus.CounterVec
+	ready       func() error // nil: no health endpoint
 
 	mu    sync.Mutex
 	live  map[*session.Stats]session.ChannelInfo

@@ -16,10 +16,11 @@ import (
 // requestTimeout bounds a scraper that sends or reads slowly.
 const requestTimeout = 10 * time.Second
 
-// Handler answers GET /metrics.
+// Handler answers GET /metrics, and what Health adds.
 func (m *Metrics) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
+	m.addHealth(mux)
 	return mux
 }
 

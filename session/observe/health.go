@@ -1,0 +1,34 @@
+package observe
+
+import (
+	"fmt"
+	"net/http"
+)
+
+// Health adds answers for whoever watches over the proxy to Handler: GET
+// /healthz is 200 while the process answers at all; GET /healthz/ready is 200
+// while ready returns nil, else 503 with its error as text, so that a balancer
+// sends no more clients. Neither asks a hypervisor or the control plane: these
+// being away is no reason to restart the proxy. It must be called before Handler.
+func (m *Metrics) Health(ready func() error) { m.ready = ready }
+
+func (m *Metrics) addHealth(mux *http.ServeMux) {
+	if m.ready == nil {
+		return
+	}
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok") })
+	mux.HandleFunc("GET /healthz/ready", func(w http.ResponseWriter, _ *http.Request) {
+		if err := m.ready(); err != nil {
+			answer(w, http.StatusServiceUnavailable, err.Error())
+			return
+		}
+		answer(w, http.StatusOK, "ready")
+	})
+}
+
+func answer(w http.ResponseWriter, code int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(code)
+	fmt.Fprintln(w, text)
+}
