@@ -90,9 +90,11 @@ type Target struct {
 
 // Limits bound what clients can make the proxy hold.
 type Limits struct {
-	Connections       int      `koanf:"connections"`
-	HandshakesPerAddr int      `koanf:"handshakes_per_address"`
-	ProxyProtocolFrom []string `koanf:"proxy_protocol_from"`
+	Connections       int            `koanf:"connections"`
+	HandshakesPerAddr int            `koanf:"handshakes_per_address"`
+	TokenFailures     int            `koanf:"token_failures_per_minute"`
+	IdleTimeout       time.Duration  `koanf:"idle_timeout"`
+	ProxyProtocolFrom []netip.Prefix `koanf:"proxy_protocol_from"`
 }
 
 // Metrics is the address of the Prometheus page. A port of 0 is off.
@@ -156,7 +158,7 @@ func Default() Config {
 			NodeName:   "kerbside",
 			RPCTimeout: 10 * time.Second,
 		},
-		Limits:  Limits{Connections: 1000, HandshakesPerAddr: 32},
+		Limits:  Limits{Connections: 1000, HandshakesPerAddr: 32, TokenFailures: 60, IdleTimeout: 15 * time.Minute},
 		Metrics: Metrics{Address: netip.MustParseAddr("127.0.0.1"), Port: 13003},
 		Log:     Log{Level: "info", Format: FormatConsole},
 		Pacing: Pacing{

@@ -61,7 +61,7 @@ func TestExampleFile(t *testing.T) {
 	want := Default()
 	want.TLS.SelfSigned = true
 	want.Control.Kind = ControlStatic
-	want.Limits.ProxyProtocolFrom = []string{}
+	want.Limits.ProxyProtocolFrom = []netip.Prefix{}
 	want.Control.Targets = []Target{{Token: "change-me", Name: "lab", Hypervisor: "127.0.0.1", InsecurePort: 5930}}
 	if diff := cmp.Diff(want, cfg, compareAddresses); diff != "" {
 		t.Errorf("the example does not show the defaults:\n%s", diff)
@@ -152,6 +152,25 @@ control:
 	}
 }
 
+func TestBalancers(t *testing.T) {
+	want := []netip.Prefix{
+		netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.7/32"), netip.MustParsePrefix("2001:db8::1/128"),
+	}
+	for name, load := range map[string]func() (Config, error){
+		"file": func() (Config, error) {
+			return loadText(t, target+"limits: {idle_timeout: 0s, proxy_protocol_from: [10.1.2.3/8, \"::ffff:192.0.2.7\", \"2001:db8::1\"]}", nil)
+		},
+		"environment": func() (Config, error) {
+			return loadText(t, target+"limits: {idle_timeout: 0s}", []string{"SPICEPACER_LIMITS__PROXY_PROTOCOL_FROM=10.0.0.0/8, 192.0.2.7,2001:db8::1,"})
+		},
+	} {
+		cfg, err := load()
+		if err != nil || !slices.Equal(cfg.Limits.ProxyProtocolFrom, want) || cfg.Limits.IdleTimeout != 0 {
+			t.Errorf("%s: %+v, err %v; want %v and no idle limit", name, cfg.Limits, err, want)
+		}
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	withTarget := func(fields string) string {
 		return "control: {kind: static, targets: [{" + fields + "}]}"
@@ -215,7 +234,10 @@ func TestMistakes(t *testing.T) {
 		{name: "list as text", environ: "SPICEPACER_CONTROL__TARGETS=x", want: []string{"control.targets: ", "SPICEPACER_CONTROL__TARGETS"}},
 		{name: "connections", file: "limits: {connections: 0}", want: []string{"limits.connections: 0"}},
 		{name: "handshakes", file: "limits: {handshakes_per_address: 0}", want: []string{"limits.handshakes_per_address: 0"}},
-		{name: "proxy protocol", file: "limits: {proxy_protocol_from: [10.0.0.1]}", want: []string{"limits.proxy_protocol_from: ", "10.0.0.1", "not available"}},
+		{name: "proxy protocol", file: "limits: {proxy_protocol_from: [10.0.0.0/8, balancer]}", want: []string{"limits.proxy_protocol_from[1]: ", "balancer", "10.0.0.0/8"}},
+		{name: "proxy protocol in the environment", environ: "SPICEPACER_LIMITS__PROXY_PROTOCOL_FROM=10.0.0.1,lb", want: []string{"limits.proxy_protocol_from: ", `"lb"`, "SPICEPACER_LIMITS__PROXY_PROTOCOL_FROM"}},
+		{name: "token failures", file: "limits: {token_failures_per_minute: 0}", want: []string{"limits.token_failures_per_minute: 0"}},
+		{name: "idle timeout", file: "limits: {idle_timeout: 10ms}", want: []string{"limits.idle_timeout: 10ms"}},
 		{name: "log level", file: "log: {level: loud}", want: []string{`log.level: "loud"`}},
 		{name: "log format", file: "log: {format: xml}", want: []string{`log.format: "xml"`}},
 		{name: "mode", file: "pacing: {mode: fast}", want: []string{"pacing.mode: ", `"fast"`}},

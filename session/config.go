@@ -36,12 +36,20 @@ type Config struct {
 	// Connections bounds the client sockets held at a time; HandshakesPerAddress
 	// those of one address (one /64 of IPv6) that have not reached their relay.
 	Connections, HandshakesPerAddress int
-	Timeouts                          Timeouts
-	Pacing                            Pacing
+	// TokenFailures is how many tokens of one address (one /64 of IPv6) may be
+	// refused in a minute before it is turned away.
+	TokenFailures int
+	// ProxyProtocolFrom are the balancers, whose connections begin with a PROXY
+	// protocol header of version 1 or 2 that names the client.
+	ProxyProtocolFrom []netip.Prefix
+	Timeouts          Timeouts
+	Pacing            Pacing
 }
 
 // Timeouts bound every stage before the relay, and the stop.
 type Timeouts struct {
+	// ProxyHeader bounds the PROXY protocol header of a balancer.
+	ProxyHeader time.Duration
 	// TLSAccept bounds the TLS handshake of a client.
 	TLSAccept time.Duration
 	// Redirect bounds a connection to the insecure port in Redirect mode.
@@ -124,13 +132,15 @@ func DefaultConfig() Config {
 		Address:              netip.IPv4Unspecified(),
 		Connections:          1000,
 		HandshakesPerAddress: 32,
+		TokenFailures:        60,
 		Timeouts: Timeouts{
-			TLSAccept: 10 * time.Second,
-			Redirect:  10 * time.Second,
-			Link:      30 * time.Second,
-			Backend:   30 * time.Second,
-			Idle:      15 * time.Minute,
-			Drain:     10 * time.Second,
+			ProxyHeader: 5 * time.Second,
+			TLSAccept:   10 * time.Second,
+			Redirect:    10 * time.Second,
+			Link:        30 * time.Second,
+			Backend:     30 * time.Second,
+			Idle:        15 * time.Minute,
+			Drain:       10 * time.Second,
 		},
 		Pacing: Pacing{
 			Mode:        pacer.Adaptive,
@@ -156,7 +166,7 @@ func (c Config) validate() error {
 		return errors.New("both listeners are off")
 	case c.SecurePort != 0 && len(c.Certificate.Certificate) == 0:
 		return errors.New("no certificate for the secure port")
-	case c.Connections < 1 || c.HandshakesPerAddress < 1:
+	case c.Connections < 1 || c.HandshakesPerAddress < 1 || c.TokenFailures < 1:
 		return errors.New("connection limits must be at least 1")
 	}
 	return nil

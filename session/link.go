@@ -79,6 +79,7 @@ func (s *Server) readToken(ctx context.Context, c *client) (authz.Secret, error)
 	case errors.Is(err, errMechanism):
 		c.refuse(spiceproto.AppendLinkResult(nil, spiceproto.LinkErrInvalidData))
 	case errors.Is(err, spiceproto.ErrTicket):
+		s.permits.failures.book(c.peer.Addr(), time.Now())
 		c.refuse(spiceproto.AppendLinkResult(nil, spiceproto.LinkErrPermissionDenied))
 	}
 	if err != nil {

@@ -82,7 +82,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 			Certificates: []tls.Certificate{cfg.Certificate},
 			MinVersion:   tls.VersionTLS12,
 		},
-		permits:  newPermits(cfg.Connections, cfg.HandshakesPerAddress),
+		permits:  newPermits(cfg.Connections, cfg.HandshakesPerAddress, cfg.TokenFailures),
 		keys:     newTicketKeys(),
 		registry: newRegistry(cfg.Pacing.PassthroughPercent),
 		live:     newLiveSessions(),

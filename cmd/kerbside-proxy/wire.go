@@ -24,6 +24,9 @@ func sessionConfig(c config.Config) (session.Config, error) {
 	}
 	s.Connections = c.Limits.Connections
 	s.HandshakesPerAddress = c.Limits.HandshakesPerAddr
+	s.TokenFailures = c.Limits.TokenFailures
+	s.Timeouts.Idle = c.Limits.IdleTimeout
+	s.ProxyProtocolFrom = c.Limits.ProxyProtocolFrom
 	var err error
 	if s.SecurePort != 0 {
 		if s.Certificate, err = certificate(c); err != nil {

@@ -63,7 +63,7 @@ func (c *Client) checkPolicy(ctx context.Context, ch authz.Channel, t authz.Targ
 	if err := c.Audit(ctx, ch, t, auditNotPermitted); err != nil {
 		log.Warn("RecordAuditEvent failed; continuing", zap.String("audit", auditNotPermitted), zap.Error(err))
 	}
-	return &authz.Denied{Reason: "channel type not permitted by firewall policy"}
+	return &authz.Denied{Reason: "channel type not permitted by firewall policy", KnownToken: true}
 }
 
 // permits tells whether a channel of type t may be opened. An empty list permits
