@@ -44,10 +44,12 @@ type Server struct {
 	log       *zap.Logger
 
 	clientTLS *tls.Config
-	permits   *permits
-	keys      ticketKeys
-	registry  *registry
-	live      *liveSessions
+	// certificate is what the secure port shows from now on.
+	certificate atomic.Pointer[tls.Certificate]
+	permits     *permits
+	keys        ticketKeys
+	registry    *registry
+	live        *liveSessions
 	// missingOptions makes the lack of a socket option one line in the log.
 	missingOptions sync.Once
 	handlers       sync.WaitGroup
@@ -71,23 +73,25 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	if deps.Log == nil {
 		deps.Log = zap.NewNop()
 	}
-	return &Server{
+	s := &Server{
 		cfg:       cfg,
 		auth:      deps.Authorizer,
 		registrar: deps.Registrar,
 		observer:  deps.Observer,
 		tracer:    deps.Tracer,
 		log:       deps.Log,
-		clientTLS: &tls.Config{
-			Certificates: []tls.Certificate{cfg.Certificate},
-			MinVersion:   tls.VersionTLS12,
-		},
-		permits:  newPermits(cfg.Connections, cfg.HandshakesPerAddress, cfg.TokenFailures),
-		keys:     newTicketKeys(),
-		registry: newRegistry(cfg.Pacing.PassthroughPercent),
-		live:     newLiveSessions(),
-		listen:   listenTCP,
-	}, nil
+		permits:   newPermits(cfg.Connections, cfg.HandshakesPerAddress, cfg.TokenFailures),
+		keys:      newTicketKeys(),
+		registry:  newRegistry(cfg.Pacing.PassthroughPercent),
+		live:      newLiveSessions(),
+		listen:    listenTCP,
+	}
+	s.certificate.Store(&cfg.Certificate)
+	s.clientTLS = &tls.Config{
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return s.certificate.Load(), nil },
+		MinVersion:     tls.VersionTLS12,
+	}
+	return s, nil
 }
 
 // Serve binds the listeners and relays until ctx ends. Then it stops listening,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,7 +31,7 @@ type node struct {
 func newNode(t *testing.T) node {
 	t.Helper()
 	n := node{newSettings(t), filepath.Join(t.TempDir(), "api.sock")}
-	if _, err := session.SelfSigned(n.stateDir); err != nil {
+	if _, err := session.SelfSigned(n.stateDir, netip.Addr{}); err != nil {
 		t.Fatal(err)
 	}
 	return n
