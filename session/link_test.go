@@ -7,8 +7,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -268,6 +270,32 @@ type authorizerFunc func(authz.Request) (authz.Target, error)
 
 func (f authorizerFunc) Authorize(_ context.Context, r authz.Request) (authz.Target, error) {
 	return f(r)
+}
+
+// TestHandshakeFloodStarvesNobody has one address open connections that begin no
+// TLS handshake, while another one wants to work.
+func TestHandshakeFloodStarvesNobody(t *testing.T) {
+	const allowed = 4
+	p := startProxy(t, newHypervisor(t).target(), func(c *Config) {
+		c.Connections, c.HandshakesPerAddress = 2*allowed, allowed
+	})
+	flooder := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
+	for n := range 10 * allowed {
+		c, err := flooder.Dial("tcp", p.secure)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if n >= allowed {
+			c.SetDeadline(time.Now().Add(patience))
+			(&peer{c, t}).wantClose()
+			p.want(0, Limited)
+		}
+	}
+	c := p.tlsClient()
+	c.open(linkMess(spiceproto.ChannelMain))
+	p.want(spiceproto.ChannelMain, Relayed)
+	c.wantEcho()
 }
 
 func TestLimits(t *testing.T) {
