@@ -138,16 +138,24 @@ func TestSecretsFromFiles(t *testing.T) {
 	if err := os.WriteFile(token, []byte("from-file\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	ticket := filepath.Join(dir, "ticket")
+	if err := os.WriteFile(ticket, []byte("hypervisor's own\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	cfg, err := loadText(t, `
 control:
   kind: static
   targets:
     - {token: "file:`+token+`", ticket: plain, hypervisor: "unix:/run/vm.sock"}
+    - {token: plain, ticket: "file:`+ticket+`", hypervisor: hv, secure_port: 1}
 `, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := cfg.Control.Targets[0]; got.Token != "from-file" || got.Ticket != "plain" {
+		t.Errorf("token %q, ticket %q", string(got.Token), string(got.Ticket))
+	}
+	if got := cfg.Control.Targets[1]; got.Token != "plain" || got.Ticket != "hypervisor's own" {
 		t.Errorf("token %q, ticket %q", string(got.Token), string(got.Ticket))
 	}
 }

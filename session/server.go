@@ -115,7 +115,9 @@ func (s *Server) Serve(ctx context.Context) error {
 			return s.accept(running, l, func(sock net.Conn) { s.welcome(connections, sock, l.secure) })
 		})
 	}
-	g.Go(func() error { return s.keys.fill(running) })
+	for range ticketKeyMakers() {
+		g.Go(func() error { return s.keys.fill(running) })
+	}
 	err = g.Wait()
 	s.enter(errShutdown)
 	if err == nil {

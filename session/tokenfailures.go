@@ -13,8 +13,8 @@ var errTooManyFailures = errors.New("limit of refused tokens from this address r
 // that failed least are forgotten.
 const maxFailing = 4096
 
-// tokenFailures slows down who guesses tokens: an address whose tokens were
-// refused perMinute times is turned away at accept, and may fail once more for
+// tokenFailures slows down who guesses tokens, or has keys made for none: an
+// address that failed perMinute times is turned away at accept, and may fail once more for
 // each part of a minute that passes.
 type tokenFailures struct {
 	perMinute int
@@ -33,7 +33,7 @@ func newTokenFailures(perMinute int) *tokenFailures {
 	return &tokenFailures{perMinute: perMinute, byAddress: make(map[netip.Prefix]failures)}
 }
 
-// book enters a refused token of addr.
+// book enters a failure of addr.
 func (f *tokenFailures) book(addr netip.Addr, now time.Time) {
 	key := addressKey(addr)
 	f.mu.Lock()

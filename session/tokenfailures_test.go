@@ -73,20 +73,23 @@ func TestTokenFailuresAreBounded(t *testing.T) {
 // TestGuessingIsTurnedAway has one token refused for each way to fail, and then
 // not even its TLS handshake taken.
 func TestGuessingIsTurnedAway(t *testing.T) {
-	guess := func(c *peer) { c.send(ticketFor(c.t, c.link(linkMess(spiceproto.ChannelMain)), "guess")) }
+	guess := func(c *peer) {
+		c.send(ticketFor(c.t, c.link(linkMess(spiceproto.ChannelMain)), "guess"))
+		c.wantRefusal(spiceproto.LinkErrPermissionDenied)
+	}
 	noise := func(c *peer) {
 		c.link(linkMess(spiceproto.ChannelMain))
 		c.send(append(spiceproto.AppendAuthMechanism(nil, 1), make([]byte, 128)...))
+		c.wantRefusal(spiceproto.LinkErrPermissionDenied)
 	}
-	for name, fail := range map[string]func(*peer){"wrong token": guess, "noise for a ticket": noise} {
+	leave := func(c *peer) { c.link(linkMess(spiceproto.ChannelMain)); c.Close() }
+	for name, fail := range map[string]func(*peer){"wrong token": guess, "noise for a ticket": noise, "a key and no ticket": leave} {
 		t.Run(name, func(t *testing.T) {
 			p := startProxy(t, newHypervisor(t).target(), func(c *Config) { c.TokenFailures = 2 })
 			relayed := p.tlsClient()
 			relayed.open(linkMess(spiceproto.ChannelMain))
 			for range 2 {
-				c := p.tlsClient()
-				fail(c)
-				c.wantRefusal(spiceproto.LinkErrPermissionDenied)
+				fail(p.tlsClient())
 			}
 			for range 3 {
 				await(t, p.outcomes, "outcome")
