@@ -261,9 +261,23 @@ func (s *Server) conclude(c *client, err error) {
 	result := Relayed
 	if f, failed := errors.AsType[*failure](err); failed {
 		result = f.result
-		logFailure(c.log, f)
+		s.logEnd(c.log, f)
 	}
 	s.observer.Connection(c.link.Type, result)
+}
+
+// logEnd logs f, but for most of the connections that a limit refuses in a flood.
+func (s *Server) logEnd(log *zap.Logger, f *failure) {
+	if f.result == Limited {
+		skipped, ok := s.refusals.allow(time.Now())
+		if !ok {
+			return
+		}
+		if skipped > 0 {
+			log = log.With(zap.Int("not_logged", skipped))
+		}
+	}
+	logFailure(log, f)
 }
 
 // logFailure tells why a connection ended early. A client that just went away,

@@ -52,8 +52,10 @@ type Server struct {
 	live        *liveSessions
 	// missingOptions makes the lack of a socket option one line in the log.
 	missingOptions sync.Once
-	handlers       sync.WaitGroup
-	phase          atomic.Pointer[error]
+	// refusals thins out the lines about connections that a limit refuses.
+	refusals limitLog
+	handlers sync.WaitGroup
+	phase    atomic.Pointer[error]
 
 	// listen is a seam for tests.
 	listen func(ctx context.Context, address netip.AddrPort) (net.Listener, error)
