@@ -66,7 +66,7 @@ func (f *certificateFollower) look(asked bool) {
 	}
 	f.shown, f.failed = content, ""
 	old := f.server.certificate.Swap(&pair)
-	if asked || !bytes.Equal(old.Leaf.Raw, pair.Leaf.Raw) {
+	if asked || !bytes.Equal(old.Certificate[0], pair.Certificate[0]) {
 		f.server.log.Info("certificate reloaded", zap.String("cert", f.files.Cert), zap.String("key", f.files.Key),
 			zap.Time("not_after", pair.Leaf.NotAfter))
 	}

@@ -103,13 +103,20 @@ func (r *registry) relayEnded(ch *channel, err error) {
 	if err != nil {
 		s.relays.lost++
 	}
-	if ch.kind == spiceproto.ChannelMain || 2*s.relays.lost >= s.relays.most && err != nil {
+	if ch.kind == spiceproto.ChannelMain || err != nil && s.relays.halfLost(ch.kind) {
 		r.finish(s, &SessionLostError{Channel: ch.kind, Err: err, Lost: s.relays.lost, Most: s.relays.most})
 	}
 	if len(s.relays.live) == 0 && s.relays.idle != nil {
 		s.relays.idle.Stop()
 		s.relays.idle = nil
 	}
+}
+
+// halfLost tells whether the loss of kind leaves half of the session or less. A
+// single channel is half only if it is a display: a client opens its channels one
+// by one, and the second one may be something the user can do without.
+func (s *sessionRelays) halfLost(kind spiceproto.ChannelType) bool {
+	return 2*s.lost >= s.most && (s.lost > 1 || kind == spiceproto.ChannelDisplay)
 }
 
 // finish ends all channels of s; one that comes later begins a session anew. The

@@ -94,6 +94,18 @@ func TestSessionEndsWithHalfItsChannels(t *testing.T) {
 	}
 }
 
+// TestSessionOutlivesOneChannel that is lost while others are still to come,
+// unless it is what the user looks at.
+func TestSessionOutlivesOneChannel(t *testing.T) {
+	for kind, want := range map[spiceproto.ChannelType]string{
+		spiceproto.ChannelWebDAV: "", displayCh: "1 of its 2 channels were lost, the last one display",
+	} {
+		s := newRelayScript(t, 0, mainCh, kind)
+		s.close(kind, errors.New("reset"))
+		s.wantOver(want)
+	}
+}
+
 // TestLateChannelOfALostSession was connecting when the session ended; the one
 // after it begins anew.
 func TestLateChannelOfALostSession(t *testing.T) {
