@@ -23,21 +23,29 @@ type scenario struct {
 	// streaming is QEMU's streaming-video, args are further arguments.
 	streaming string
 	args      []string
+	// user moves the mouse, clicks and types.
+	user bool
 	// enough is how many messages of some kinds end the session.
 	enough map[string]int
 }
 
-const drawCopyKind = "display s2c DRAW_COPY"
+const (
+	drawCopyKind      = "display s2c DRAW_COPY"
+	mouseMotionKind   = "inputs c2s MOUSE_MOTION"
+	mousePositionKind = "inputs c2s MOUSE_POSITION" // where an agent takes the mouse
+)
 
 var scenarios = []scenario{
 	{name: "heavy", activity: "heavy", enough: map[string]int{drawCopyKind: 16_000}},
 	{name: "busy", activity: "busy", enough: map[string]int{drawCopyKind: 18_000}},
-	{name: "console", args: []string{"-vga", "std"}, enough: map[string]int{drawCopyKind: 8000}},
+	{name: "scroll", activity: "scroll", enough: map[string]int{drawCopyKind: 8000}},
+	// An idle text console: what draws is its cursor.
+	{name: "console", args: []string{"-vga", "std"}, enough: map[string]int{drawCopyKind: 100}},
 	// spice-server 0.15 dies of a client that comes while it streams.
 	{name: "video", activity: "busy", change: func(o *guest.Options) { o.Delay = 8 * time.Second }, streaming: "all",
 		enough: map[string]int{"display s2c STREAM_DATA": 10_000, "display c2s STREAM_REPORT": 50}},
-	{name: "cursor", activity: "idle", change: func(o *guest.Options) { o.Cursor = 20 },
-		enough: map[string]int{"cursor s2c MOVE": 250, "cursor s2c SET": 8, "cursor s2c HIDE": 3}},
+	{name: "cursor", activity: "idle", change: func(o *guest.Options) { o.Cursor = 20 }, user: true,
+		enough: map[string]int{"cursor s2c MOVE": 250, "cursor s2c SET": 8, "cursor s2c HIDE": 3, mouseMotionKind: 5}},
 	{name: "audio", activity: "idle", change: func(o *guest.Options) { o.Beep = 2 * time.Second },
 		args:   []string{"-audiodev", "spice,id=sound", "-machine", "pcspk-audiodev=sound"},
 		enough: map[string]int{"playback s2c DATA": 500, "playback s2c STOP": 2}},
@@ -46,7 +54,7 @@ var scenarios = []scenario{
 	{name: "agent", activity: "idle", change: func(o *guest.Options) { o.Agent = true },
 		args: []string{"-device", "virtio-serial", "-chardev", "spicevmc,id=agent,name=vdagent",
 			"-device", "virtserialport,chardev=agent,name=com.redhat.spice.0"},
-		enough: map[string]int{"main s2c AGENT_DATA": 5, "main c2s AGENT_DATA": 1}},
+		user: true, enough: map[string]int{"main s2c AGENT_DATA": 5, "main c2s AGENT_DATA": 1, mousePositionKind: 5}},
 	{name: "usbredir", args: []string{"-vga", "std", "-device", "qemu-xhci", "-chardev", "spicevmc,id=usb,name=usbredir",
 		"-device", "usb-redir,chardev=usb", "-chardev", "spiceport,id=port,name=org.spicepacer.test",
 		"-device", "virtio-serial", "-device", "virtserialport,chardev=port"},
@@ -54,7 +62,7 @@ var scenarios = []scenario{
 }
 
 // capturePrograms are what a capture takes beside QEMU.
-var capturePrograms = []string{"dumpcap", "spicy", "tshark", "Xvfb"}
+var capturePrograms = []string{"dumpcap", "spicy", "tshark", "xdotool", "Xvfb"}
 
 // capture runs the session on the loopback of the server's namespace until enough
 // was said, and returns the capture.
@@ -75,7 +83,7 @@ func (c scenario) capture(t *testing.T) string {
 	viewer := in(background, "spicy", "--host", "127.0.0.1", "--port", fmt.Sprint(qemuPort), "--password", ticket)
 	viewer.Env = screen.environ()
 	spicy := l.start("spicy", viewer)
-	c.wait(l, file)
+	c.wait(l, screen, file)
 	spicy.stop()
 	recorder.stop()
 	return file
@@ -105,8 +113,17 @@ func (c scenario) boot(l *lab) {
 	}
 }
 
+// act does what a user might.
+func (c scenario) act(l *lab, s *screen) {
+	l.t.Helper()
+	if _, err := s.run("xdotool", "mousemove", "400", "400", "click", "1", "mousemove_relative", "7", "5",
+		"mousemove_relative", "3", "2", "click", "4", "key", "space", "key", "Right"); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
 // wait looks into the growing capture until there is enough in it.
-func (c scenario) wait(l *lab, file string) {
+func (c scenario) wait(l *lab, s *screen, file string) {
 	l.t.Helper()
 	const interval, limit = 2 * time.Second, 10 * time.Minute
 	deadline := time.Now().Add(limit)
@@ -127,6 +144,9 @@ func (c scenario) wait(l *lab, file string) {
 		}
 		if time.Now().After(deadline) {
 			l.t.Fatalf("capture has %s after %v (%v)", missing, limit, err)
+		}
+		if c.user {
+			c.act(l, s)
 		}
 		time.Sleep(interval)
 	}

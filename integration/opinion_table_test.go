@@ -23,12 +23,13 @@ type opinion struct {
 
 // Known disagreements; docs/second-opinion.md tells of each who is right and why.
 const (
-	rectOrder    = "rect-order"
-	lzDictionary = "lz-dictionary"
-	portName     = "port-name"
-	streamReport = "stream-report"
-	agentChunks  = "agent-chunks"
-	sessionOrder = "session-id-order"
+	rectOrder      = "rect-order"
+	lzDictionary   = "lz-dictionary"
+	portName       = "port-name"
+	bodyNotSkipped = "body-not-skipped"
+	mouseButton    = "mouse-button"
+	agentChunks    = "agent-chunks"
+	sessionOrder   = "session-id-order"
 )
 
 // rect is a rectangle. Tshark takes its four numbers, which are top, left, bottom
@@ -64,32 +65,45 @@ var (
 	isAnyLZ = func(r *dump.Record) bool { return isLZ(r) || isGLZ(r) }
 )
 
+// clipRects are the rectangles of a clip whose type is at an offset of the body; only
+// one type has any.
+func clipRects(at int) (list []opinion) {
+	each := func(within int) string { return fmt.Sprintf("each@%d+%d", at+1, within) }
+	rects := append(plain("spice.rectlist_size", fmt.Sprintf("u32@%d", at+1)),
+		rect("clip.rects", each(0), each(4), each(8), each(12))...)
+	for _, o := range rects {
+		o.when = func(r *dump.Record) bool { return len(r.Body) > at && r.Body[at] == byte(spiceproto.ClipRects) }
+		list = append(list, o)
+	}
+	return list
+}
+
 // drawBase begins every draw.
 var drawBase = slices.Concat(
 	plain("spice.surface_id", "surface|u32@0"),
 	rect("box", "u32@4", "u32@8", "u32@12", "u32@16"),
 	plain("spice.clip_type", "clip.type|clip|u8@20"),
+	clipRects(20),
 )
 
-// drawCopy is a draw of an image; the offsets are those without clip rectangles,
-// which no capture has.
+// drawCopy is a draw of an image; the offsets are those without clip rectangles.
 var drawCopy = slices.Concat(drawBase,
-	plain("spice.ref_image", "u32@21"),
-	rect("src_area", "u32@25", "u32@29", "u32@33", "u32@37"),
+	plain("spice.ref_image", "d32@21"),
+	rect("src_area", "d32@25", "d32@29", "d32@33", "d32@37"),
 	plain(
-		"spice.display_rop_descriptor", "rop|u16@41", "spice.scale_mode", "scale|u8@43",
-		"spice.mask_flag", "mask.flags|u8@44", "spice.point32.x", "mask.pos.x|u32@45", "spice.point32.y", "mask.pos.y|u32@49",
-		"spice.ref_image", "u32@53",
+		"spice.display_rop_descriptor", "rop|d16@41", "spice.scale_mode", "scale|d8@43",
+		"spice.mask_flag", "mask.flags|d8@44", "spice.point32.x", "mask.pos.x|d32@45", "spice.point32.y", "mask.pos.y|d32@49",
+		"spice.ref_image", "d32@53",
 		"spice.image_id", "src.id|image.id", "spice.image_type", "src.type|image.type",
 		"spice.image_flags", "src.flags|image.flags",
 		"spice.image_width", "src.width|image.width", "spice.image_height", "src.height|image.height",
 	),
 	[]opinion{
-		{"spice.quic_image_size", "u32@75", "", isQUIC},
+		{"spice.quic_image_size", "d32@75", "", isQUIC},
 		{"spice.quic_width", "src.width|image.width", "", isQUIC},
 		{"spice.quic_height", "src.height|image.height", "", isQUIC},
-		{"spice.lz_rgb_image_size", "u32@75", "", isLZ},
-		{"spice.glz_rgb_image_size", "u32@75", "", isGLZ},
+		{"spice.lz_rgb_image_size", "d32@75", "", isLZ},
+		{"spice.glz_rgb_image_size", "d32@75", "", isGLZ},
 		{"spice.LZ_width", "src.width|image.width", "", isAnyLZ},
 		{"spice.LZ_height", "src.height|image.height", "", isAnyLZ},
 		{"spice.LZ_RGB_dict_id", "none", "", isGLZ},
@@ -131,6 +145,17 @@ var agentData = func() (list []opinion) {
 	return list
 }()
 
+// mousePress is a button and what is pressed then. Tshark takes its u8 and u16 for a
+// u16 and a u8.
+var mousePress = []opinion{
+	{"spice.button_state", "u16@0", mouseButton, nil},
+	{"spice.mouse_display_id", "u8@2", mouseButton, nil},
+}
+
+// strays are the messages behind which tshark goes astray: it does not skip their
+// bodies, but looks for the next header there.
+var strays = []string{"display c2s STREAM_REPORT", "inputs c2s KEY_SCANCODE"}
+
 // opinions are held on these messages; "*" stands for all channels.
 var opinions = map[string][]opinion{
 	"* s2c SET_ACK": plain(
@@ -164,7 +189,7 @@ var opinions = map[string][]opinion{
 	"main s2c AGENT_DATA": agentData,
 	"main c2s AGENT_DATA": agentData,
 
-	"display c2s STREAM_REPORT": {},
+	"display c2s STREAM_REPORT": nil,
 	"display c2s INIT": plain(
 		"spice.display_init_cache_id", "pixmap_cache_id", "spice.display_init_cache_size", "pixmap_cache_size",
 		"spice.display_init_glz_dict_id", "glz_dictionary_id",
@@ -189,18 +214,27 @@ var opinions = map[string][]opinion{
 			"spice.stream_height", "stream_height|u32@22", "spice.stream_src_width", "src_width|u32@26",
 			"spice.stream_src_height", "src_height|u32@30"),
 		rect("dest", "u32@34", "u32@38", "u32@42", "u32@46"),
-		plain("spice.clip_type", "clip.type|u8@50")),
+		plain("spice.clip_type", "clip.type|u8@50"), clipRects(50)),
 	"display s2c STREAM_DATA": plain("spice.display_stream_id", "id|u32@0",
 		"spice.multimedia_time", "multi_media_time|u32@4", "spice.display_stream_data_size", "u32@8"),
+	"display s2c STREAM_CLIP": append(plain("spice.display_stream_id", "id|u32@0", "spice.clip_type", "clip.type|u8@4"),
+		clipRects(4)...),
 	"display s2c STREAM_DESTROY": plain("spice.display_stream_id", "id|u32@0"),
 	"display s2c STREAM_ACTIVATE_REPORT": plain("spice.display_stream_id", "stream_id|u32@0",
 		"spice.display_stream_report_unique_id", "unique_id|u32@4",
 		"spice.display_stream_report_max_window_size", "max_window|u32@8",
 		"spice.display_stream_report_timeout", "u32@12"),
 
-	"inputs s2c INIT":             plain("spice.keyboard_modifiers", "modifiers"),
-	"inputs s2c KEY_MODIFIERS":    plain("spice.keyboard_modifiers", "modifiers|u16@0"),
-	"inputs c2s KEY_MODIFIERS":    plain("spice.keyboard_modifiers", "modifiers|u16@0"),
+	"inputs s2c INIT":          plain("spice.keyboard_modifiers", "modifiers"),
+	"inputs s2c KEY_MODIFIERS": plain("spice.keyboard_modifiers", "modifiers|u16@0"),
+	"inputs c2s KEY_MODIFIERS": plain("spice.keyboard_modifiers", "modifiers|u16@0"),
+	"inputs c2s KEY_SCANCODE":  nil,
+	"inputs c2s MOUSE_MOTION": plain("spice.point32.x", "dx|u32@0", "spice.point32.y", "dy|u32@4",
+		"spice.button_state", "buttons|u16@8"),
+	"inputs c2s MOUSE_POSITION": plain("spice.point32.x", "x|u32@0", "spice.point32.y", "y|u32@4",
+		"spice.button_state", "buttons|u16@8", "spice.mouse_display_id", "display_id|u8@10"),
+	"inputs c2s MOUSE_PRESS":      mousePress,
+	"inputs c2s MOUSE_RELEASE":    mousePress,
 	"inputs c2s KEY_DOWN":         plain("spice.keyboard_key_code", "scancode"),
 	"inputs c2s KEY_UP":           plain("spice.keyboard_key_code", "scancode"),
 	"inputs s2c MOUSE_MOTION_ACK": nil,

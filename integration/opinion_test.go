@@ -85,10 +85,10 @@ func compareWithTshark(t *testing.T, file string, port int) tally {
 	astray := make(map[int]bool) // connections on whose client's side tshark has lost its way
 	for _, at := range order {
 		if astray[at.conn] && at.direction == spiceproto.ClientToServer {
-			result.disagrees[streamReport] += len(ours[at])
+			result.disagrees[bodyNotSkipped] += len(ours[at])
 			continue
 		}
-		astray[at.conn] = astray[at.conn] || slices.ContainsFunc(ours[at], (*message).isStreamReport)
+		astray[at.conn] = astray[at.conn] || slices.ContainsFunc(ours[at], (*message).leadsAstray)
 		compareAt(t, at, ours[at], theirs[at], &result)
 		delete(theirs, at)
 		if t.Failed() {
@@ -245,9 +245,7 @@ type message struct {
 	unknown      bool // no opinion is held on its fields
 }
 
-// isStreamReport tells of the message behind which tshark goes astray: it does not
-// skip the body, but looks for the next header in it.
-func (m *message) isStreamReport() bool { return m.kind == "display c2s STREAM_REPORT" }
+func (m *message) leadsAstray() bool { return slices.Contains(strays, m.kind) }
 
 // expected is a value that tshark should show.
 type expected struct {
@@ -317,14 +315,23 @@ func (m *message) expect(r *dump.Record, o opinion) {
 
 // lookUp finds the numbers at a path of a message's decoded fields, such as
 // "box.left", or at an offset of its body, such as "u16@4", or "swapped@4" for a u32
-// in the wrong byte order.
+// in the wrong byte order, or "each@5+8" for the u32 at offset 8 in each rectangle of
+// a list whose length is at offset 5; "d16@41" is like "u16@41" behind the clip
+// rectangles of a draw.
 func lookUp(r *dump.Record, path string) ([]uint64, bool) {
 	var bits, offset int
 	if n, _ := fmt.Sscanf(path, "u%d@%d", &bits, &offset); n == 2 {
 		return bodyNumber(r.Body, offset, bits/8)
 	}
+	if n, _ := fmt.Sscanf(path, "d%d@%d", &bits, &offset); n == 2 {
+		return bodyNumber(r.Body, offset+clipSize(r.Body), bits/8)
+	}
 	if n, _ := fmt.Sscanf(path, "swapped@%d", &offset); n == 1 && len(r.Body) >= offset+4 {
 		return []uint64{uint64(binary.BigEndian.Uint32(r.Body[offset:]))}, true
+	}
+	var within int
+	if n, _ := fmt.Sscanf(path, "each@%d+%d", &offset, &within); n == 2 {
+		return eachRect(r.Body, offset, within)
 	}
 	if r.Fields == nil {
 		return nil, false
@@ -341,6 +348,28 @@ func bodyNumber(body []byte, offset, size int) ([]uint64, bool) {
 		v |= uint64(body[offset+i]) << (8 * i)
 	}
 	return []uint64{v}, true
+}
+
+// clipSize is what the clip rectangles of a draw take, with their number.
+func clipSize(body []byte) int {
+	const clipType = 20
+	count, found := bodyNumber(body, clipType+1, 4)
+	if !found || body[clipType] != byte(spiceproto.ClipRects) {
+		return 0
+	}
+	return 4 + 16*int(count[0])
+}
+
+// eachRect reads a u32 at an offset within each rectangle of a list.
+func eachRect(body []byte, offset, within int) (all []uint64, found bool) {
+	const rectSize = 16
+	count, found := bodyNumber(body, offset, 4)
+	for i := 0; found && i < int(count[0]); i++ {
+		var v []uint64
+		v, found = bodyNumber(body, offset+4+rectSize*i+within, 4)
+		all = append(all, v...)
+	}
+	return all, found
 }
 
 // walk follows a path of field names, written as snake_case, through structs, and

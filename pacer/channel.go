@@ -62,6 +62,9 @@ type Message struct {
 	// Effect is what a drawing message is proved to do; its zero value proves
 	// nothing.
 	Effect spiceproto.Effect
+	// Stream is the head of a video stream's message; its zero value names no
+	// place.
+	Stream spiceproto.StreamHead
 }
 
 // Channel paces one display channel in Withhold or Adaptive mode. It is not

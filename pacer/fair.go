@@ -50,6 +50,8 @@ func (f *fairness) resize(width, height uint32) {
 	var g grid
 	g.resize(width, height)
 	f.columns, f.rows, f.due, f.served = g.columns, g.rows, nil, nil
+	f.most = max(f.most, leastUrgentCredit)
+	f.credit = max(f.credit, f.most)
 }
 
 // wrote books n bytes sent. burst bounds the credit to go first, in bytes.
@@ -69,12 +71,11 @@ func (f *fairness) urgent(box spiceproto.Rect, size, horizon int) bool {
 		*due = min(max(*due, f.sent)+uint64(size)*urgentShare, limit+uint64(horizon))
 		return still
 	})
-	if !still || f.credit <= 0 {
-		return false
-	}
-	f.credit -= size
-	return true
+	return still && f.credit > 0
 }
+
+// overtook books an urgent message of size bytes that went before others.
+func (f *fairness) overtook(size int) { f.credit = max(f.credit-size, -f.most) }
 
 // turn returns the place in the order of turns of an update to box: the bytes
 // sent when the longest neglected part of it was sent.

@@ -15,6 +15,9 @@ const (
 	// others are wide, and maxWide of those are compared with every message.
 	maxCells = 256
 	maxWide  = 16
+	// maxScanned is how many messages may be queued when a wide one comes, which
+	// is compared with each of them.
+	maxScanned = 512
 )
 
 // grid finds the queued messages that touch an area of the primary surface. What
@@ -61,16 +64,16 @@ func (g *grid) touched(box spiceproto.Rect) span {
 	}
 }
 
-// insert enters e under what it writes and reads. It reports whether there was
-// room; if not, e is not entered at all.
-func (g *grid) insert(e *Entry) bool {
+// insert enters e under what it writes and reads, with so many messages queued. It
+// reports whether there was room; if not, e is not entered at all.
+func (g *grid) insert(e *Entry, queued int) bool {
 	if g.cells == nil && g.columns > 0 && len(g.wide) >= fewWide {
 		g.cells = make([][]*Entry, g.columns*g.rows)
 	}
 	e.spans = [2]span{g.touched(e.f.writes), g.touched(e.f.reads)}
 	e.wide = g.cells == nil || e.spans[0].cells()+e.spans[1].cells() > maxCells
 	if e.wide {
-		if len(g.wide) == maxWide {
+		if len(g.wide) == maxWide || queued > maxScanned {
 			return false
 		}
 		g.wide = append(g.wide, e)

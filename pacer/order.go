@@ -1,11 +1,10 @@
 package pacer
 
+import "spicepacer/spiceproto"
+
 // maxChain is how many steps Pop follows from a message to one that must go
 // before it, and from that to the next; then the oldest of all goes.
 const maxChain = 16
-
-// maxScanned is how many queued messages one that is compared with all may meet.
-const maxScanned = 512
 
 // Entry is a message of the display queue as Order sees it. It is part of the
 // queue's own message, which Value leads back to.
@@ -13,15 +12,18 @@ type Entry struct {
 	// Value is the owner's.
 	Value any
 
-	f      footprint
-	size   int
-	seq    uint64 // of arrival
-	place  uint64 // its turn: smaller goes first
-	urgent bool   // goes before all that are not
-	whole  bool   // its last byte has arrived
-	queued bool   // in the order, and not begun
-	pinned bool   // a later message reads what this one writes
-	left   remainder
+	f    footprint
+	size int
+	seq  uint64 // of arrival
+	// overtook is the seq of the oldest message when this one went before it.
+	overtook uint64
+	place    uint64 // its turn: smaller goes first
+	since    uint64 // the seq of the oldest message it replaced, or its own
+	urgent   bool   // goes before all that are not
+	whole    bool   // its last byte has arrived
+	queued   bool   // in the order, and not begun
+	pinned   bool   // a later message reads what this one writes
+	left     remainder
 
 	older, newer *Entry // by seq
 	nextChained  *Entry
@@ -31,8 +33,12 @@ type Entry struct {
 	wide         bool
 }
 
-// Size returns the message's size in bytes, header included.
-func (e *Entry) Size() int { return e.size }
+// Number returns the message's number in the order of arrival, from 1.
+func (e *Entry) Number() uint64 { return e.seq }
+
+// Overtook returns the number of the oldest message that this one went before, 0
+// if it went in its order.
+func (e *Entry) Overtook() uint64 { return e.overtook }
 
 // Urgent tells that the message went first, as an update of a place that is
 // still.
@@ -53,6 +59,7 @@ func (e *Entry) Urgent() bool { return e.urgent }
 type Order struct {
 	fifo     bool
 	grid     grid
+	streams  streams
 	fair     fairness
 	ready    entryHeap // whole messages
 	oldest   *Entry
@@ -106,10 +113,11 @@ func (o *Order) Resize(width, height uint32) {
 func (o *Order) Push(e *Entry, m Message, size int) {
 	*e = Entry{Value: e.Value, size: size, heapIndex: -1, queued: true}
 	o.seq++
-	e.seq, e.place = o.seq, o.fair.sent
+	e.seq, e.since, e.place = o.seq, o.seq, o.fair.sent
 	o.link(e)
-	f := footprintOf(m)
-	if o.fifo || o.count > maxScanned {
+	o.streams.note(&m)
+	f := o.footprint(&m)
+	if o.fifo {
 		f = footprint{}
 	}
 	o.enter(e, f)
@@ -118,11 +126,19 @@ func (o *Order) Push(e *Entry, m Message, size int) {
 	}
 }
 
+func (o *Order) footprint(m *Message) footprint {
+	switch m.Op {
+	case spiceproto.MsgDisplayStreamData, spiceproto.MsgDisplayStreamDataSized:
+		return o.streams.frame(m)
+	}
+	return footprintOf(*m)
+}
+
 // enter gives e its footprint and enters it where others will look for it. A
 // message for which there is no room commutes with none.
 func (o *Order) enter(e *Entry, f footprint) {
 	e.f = f
-	if f.proved && !o.grid.insert(e) {
+	if f.proved && !o.grid.insert(e, o.count) {
 		e.f = footprint{}
 	}
 	switch {
@@ -175,7 +191,7 @@ func (o *Order) cover(e *Entry) {
 			return
 		}
 		x.queued = false
-		e.place = min(e.place, x.place)
+		e.place, e.since = min(e.place, x.place), min(e.since, x.since)
 		e.urgent = e.urgent || x.urgent
 		o.dropped = append(o.dropped, x)
 	})
@@ -193,7 +209,11 @@ func (o *Order) Pop() *Entry {
 		return nil
 	}
 	if e != o.oldest {
+		e.overtook = o.oldest.seq
 		o.stats.Overtook++
+		if e.urgent {
+			o.fair.overtook(e.size)
+		}
 	}
 	e.queued = false
 	o.unlink(e)

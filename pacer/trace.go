@@ -11,8 +11,8 @@ type Trace struct {
 	// the base round trip.
 	Full  bool
 	Delay time.Duration
-	// The ACK ledger: messages begun by the server and messages that have left
-	// the proxy in this generation, ACKs written, and ACKs of the client.
+	// The ACK ledger: messages begun by the server and messages sent to the client
+	// in this generation, ACKs written, and ACKs of the client.
 	Generation, Window uint32
 	Framed, Delivered  uint64
 	Acked, ClientAcks  uint64
@@ -25,7 +25,7 @@ func (c *Channel) Trace() Trace {
 		Reading: c.MayRead(),
 		Full:    c.link.Full(), Delay: c.link.Delay(),
 		Generation: c.ledger.Generation(), Window: c.ledger.Window(),
-		Framed: c.ledger.Framed(), Delivered: c.ledger.Delivered(),
+		Framed: c.ledger.Framed(), Delivered: c.ledger.Delivered() - c.dropped,
 		Acked: c.ledger.Acked(), ClientAcks: c.acks,
 	}
 }

@@ -178,7 +178,7 @@ func TestHypervisorCertificates(t *testing.T) {
 		"trusted, one of several":  {stranger.pem + ca.pem, "", ""},
 		"trusted itself":           {leaf.pem, "", ""},
 		"pinned":                   {ca.pem, "O=Test,CN=hv", ""},
-		"pinned otherwise":         {ca.pem, "O=Test,CN=hv2", `pinned host_subject does not match subject "O=Test,CN=hv": attribute 2 is CN=hv instead of CN=hv2`},
+		"pinned otherwise":         {ca.pem, "O=Test,CN=hv2", `pinned host_subject does not match subject "O=Test,CN=hv": CN is "hv", pinned is "hv2"`},
 		"pinned in another order":  {ca.pem, "CN=hv,O=Test", "pinned host_subject"},
 		"unknown authority":        {stranger.pem, "", "unknown authority"},
 		"unknown, pin or not":      {stranger.pem, "O=Test,CN=hv", "unknown authority"},

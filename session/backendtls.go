@@ -56,7 +56,7 @@ func (v verifier) verify(state tls.ConnectionState) error {
 	if _, err := leaf.Verify(options); err != nil {
 		return err
 	}
-	if difference := v.pin.Difference(leaf); difference != "" {
+	if difference := v.pin.Mismatch(leaf); difference != "" {
 		return &SubjectError{Subject: authz.SubjectText(leaf), Difference: difference}
 	}
 	return nil
@@ -71,7 +71,7 @@ var errOldCertificate = errors.New("certificate is older than X.509 version 3")
 type SubjectError struct {
 	// Subject is the certificate's, in the order and form a pin has.
 	Subject string
-	// Difference names the attribute that is not the pinned one.
+	// Difference tells the first attribute that is another.
 	Difference string
 }
 

@@ -37,6 +37,8 @@ type client struct {
 	balanced bool
 	// refused tells that an answer was sent which the peer should still get.
 	refused bool
+	// started tells that the observer was told of the connection.
+	started bool
 	// registered tells that the registrar knows the connection, and has to learn
 	// of its end.
 	registered bool
@@ -89,7 +91,7 @@ func (s *Server) serve(ctx context.Context, c *client, secure bool) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	defer s.deregister(ctx, c)
-	defer c.close()
+	defer s.finish(c)
 	defer s.registry.leave(c.ref)
 	defer func() { s.live.leave(c.session, c) }()
 	// Closing is what ends a blocked handshake when the proxy stops or the
@@ -103,6 +105,14 @@ func (s *Server) serve(ctx context.Context, c *client, secure bool) {
 	s.conclude(c, err)
 	if ch != nil {
 		s.run(ctx, ch)
+	}
+}
+
+// finish closes c and counts its end.
+func (s *Server) finish(c *client) {
+	c.close()
+	if c.started {
+		s.observer.ConnectionEnded()
 	}
 }
 
@@ -122,6 +132,8 @@ func (s *Server) establish(ctx context.Context, c *client, end context.CancelCau
 	} else if s.cfg.InsecureMode == Redirect {
 		return nil, s.redirect(c)
 	}
+	c.started = true
+	s.observer.ConnectionStarted()
 	if err := s.readLink(c, s.cfg.Timeouts.Link); err != nil {
 		return nil, &failure{LinkFailed, err}
 	}
@@ -139,6 +151,7 @@ func (s *Server) establish(ctx context.Context, c *client, end context.CancelCau
 	if err != nil {
 		return nil, err
 	}
+	s.observer.ChannelAuthorized()
 	c.session = target.SessionID
 	s.live.join(c.session, c, end)
 	return s.connect(ctx, c, token, target)

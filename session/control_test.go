@@ -132,6 +132,7 @@ func TestControlledChannel(t *testing.T) {
 	if got := await(t, h.linked, "link"); got.password != testTicket {
 		t.Errorf("ticket %q", got.password)
 	}
+	c.wantLog(zap.InfoLevel, "hypervisor connection successful; handing off to relay", "hypervisor:127.0.0.1", "channel_type:main")
 	c.until("the channel's session", func() bool {
 		for _, session := range c.daemon.Channels() {
 			return session == testSession
@@ -288,8 +289,9 @@ func TestOutcomes(t *testing.T) {
 			calls: []string{register, authorize, "Hypervisor connection failed: Server requires TLS connection. Use tls-port in config.", deregister},
 		},
 		"hypervisor's subject is another": {
-			target: shows(leaf, ca.pem, "CN=other"),
-			answer: spiceproto.LinkErrError, result: BackendFailed, line: `TLS: rejecting certificate: pinned host_subject does not match subject "O=Test,CN=hv": attribute 1 is O=Test instead of CN=other`,
+			target: shows(leaf, ca.pem, "O=Test,CN=other"),
+			answer: spiceproto.LinkErrError, result: BackendFailed,
+			line:  `TLS: rejecting certificate: pinned host_subject does not match subject "O=Test,CN=hv": CN is "hv", pinned is "other"`,
 			calls: []string{register, authorize, "Hypervisor connection failed: invalid peer certificate: NotValidForName", deregister},
 		},
 		"hypervisor's certificate has expired": {
@@ -362,6 +364,14 @@ func TestOutcomes(t *testing.T) {
 			c.stop()
 			if c.logs.FilterMessage(tc.line).Len() == 0 {
 				t.Errorf("no line %q; log:\n%s", tc.line, c.log())
+			}
+			authorized := int64(0)
+			if tc.result == Relayed || tc.result == BackendFailed {
+				authorized = 1
+			}
+			if c.opened.Load() != 1 || c.open.Load() != 0 || c.authorized.Load() != authorized {
+				t.Errorf("counted: opened %d, open %d, authorized %d; want 1, 0, %d",
+					c.opened.Load(), c.open.Load(), c.authorized.Load(), authorized)
 			}
 		})
 	}

@@ -53,6 +53,9 @@ func (r *relaying) runDisplay() {
 	if !d.reorders() {
 		d.queue.order.KeepArrivalOrder()
 	}
+	if r.ch.trace != nil {
+		d.queue.overtook = d.traceOvertook
+	}
 	d.up.d, d.uplink = d, newUplink(d)
 	d.writer.init(d)
 	defer d.finish()
@@ -224,10 +227,12 @@ func (d *display) arrivedHead() error {
 
 // completed lets the message that has just ended take its place among others.
 func (d *display) completed() {
-	urgent := d.queue.complete(d.pace.Burst(), d.pace.Horizon(), func(bytes int) {
+	by := d.queue.arriving.entry.Number()
+	e := d.queue.complete(d.pace.Burst(), d.pace.Horizon(), func(number uint64, bytes int) {
 		d.pace.Dropped(bytes, d.queue.memory)
+		d.traceReplaced(number, by)
 	})
-	if urgent {
+	if e.Urgent() {
 		d.pace.Answered()
 	}
 }
@@ -248,6 +253,8 @@ func describe(h spiceproto.Header, head []byte) pacer.Message {
 			m.Draw, m.Surface, m.Box = true, draw.Surface, draw.Box
 		}
 		m.Effect = spiceproto.ParseEffect(h.Type, h.Size, head)
+	default:
+		m.Stream, _ = spiceproto.ParseStreamHead(h.Type, head)
 	}
 	return m
 }

@@ -18,6 +18,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,9 +52,11 @@ type proxy struct {
 	accepted         chan net.Conn
 	outcomes         chan outcome
 	started, ended   chan ChannelInfo
-	cancel           context.CancelFunc
-	served           chan error
-	stopping         sync.Once
+	// open are the connections that are, opened those that were.
+	open, opened, authorized atomic.Int64
+	cancel                   context.CancelFunc
+	served                   chan error
+	stopping                 sync.Once
 }
 
 type outcome struct {
@@ -166,6 +169,9 @@ func (l tellingListener) Accept() (net.Conn, error) {
 }
 
 func (p *proxy) Connection(c spiceproto.ChannelType, r Result) { p.outcomes <- outcome{c, r} }
+func (p *proxy) ConnectionStarted()                            { p.open.Add(1); p.opened.Add(1) }
+func (p *proxy) ConnectionEnded()                              { p.open.Add(-1) }
+func (p *proxy) ChannelAuthorized()                            { p.authorized.Add(1) }
 func (p *proxy) ChannelStarted(c ChannelInfo)                  { p.started <- c }
 func (p *proxy) ChannelEnded(c ChannelInfo)                    { p.ended <- c }
 

@@ -29,6 +29,9 @@ func TestRedirectAnswersNeedSecured(t *testing.T) {
 	head, _ := hex.DecodeString("52454451" + "02000000" + "02000000" + "b2000000" + "05000000")
 	c.wantEnd(append(head, make([]byte, 174)...))
 	p.want(spiceproto.ChannelMain, Redirected)
+	if n := p.opened.Load(); n != 0 {
+		t.Errorf("%d connections counted, want none for a redirect", n)
+	}
 }
 
 func TestLinkReplyOffersWhatSpiceServerDoes(t *testing.T) {

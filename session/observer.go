@@ -14,6 +14,12 @@ type Observer interface {
 	// at the start of its relay, else at its end. channel is 0 when the
 	// connection ended before its link message.
 	Connection(channel spiceproto.ChannelType, r Result)
+	// ConnectionStarted and ConnectionEnded enclose every connection from the
+	// end of its TLS handshake on; those that are only redirected have neither.
+	ConnectionStarted()
+	ConnectionEnded()
+	// ChannelAuthorized reports a target, before the hypervisor is contacted.
+	ChannelAuthorized()
 	// ChannelStarted and ChannelEnded enclose a relay.
 	ChannelStarted(ChannelInfo)
 	ChannelEnded(ChannelInfo)
@@ -77,5 +83,8 @@ func (r Result) String() string {
 type nobody struct{}
 
 func (nobody) Connection(spiceproto.ChannelType, Result) {}
+func (nobody) ConnectionStarted()                        {}
+func (nobody) ConnectionEnded()                          {}
+func (nobody) ChannelAuthorized()                        {}
 func (nobody) ChannelStarted(ChannelInfo)                {}
 func (nobody) ChannelEnded(ChannelInfo)                  {}

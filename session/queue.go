@@ -45,6 +45,8 @@ type message struct {
 // larger than the queue's bound passes through it in its turn. It keeps no more
 // memory than it says, and allocates nothing once its pools are warm.
 type queue struct {
+	// overtook is called for a message that goes before an older one; may be nil.
+	overtook  func(*pacer.Entry)
 	order     pacer.Order
 	arriving  *message // pushed last, if it is not complete
 	current   *message // being taken
@@ -109,19 +111,20 @@ func (q *queue) extend(m *message) {
 	m.last = b
 }
 
-// complete tells that the message pushed last is all there. It calls dropped for
-// each message that need not be sent any more, with its size in bytes.
-func (q *queue) complete(burst, horizon int, dropped func(bytes int)) (urgent bool) {
+// complete tells that the message pushed last is all there, and returns it. It
+// calls dropped for each message that need not be sent any more, with its number
+// and its size in bytes.
+func (q *queue) complete(burst, horizon int, dropped func(number uint64, bytes int)) *pacer.Entry {
 	m := q.arriving
 	q.arriving = nil
 	for _, e := range q.order.Complete(&m.entry, burst, horizon) {
-		x := e.Value.(*message)
+		x, number := e.Value.(*message), e.Number()
 		bytes := x.held
 		q.free(x)
 		q.available -= bytes
-		dropped(bytes)
+		dropped(number, bytes)
 	}
-	return m.entry.Urgent()
+	return &m.entry
 }
 
 // end enters what is left of a message whose rest will never come.
@@ -165,6 +168,9 @@ func (q *queue) take(p []byte, burst int) (t taken) {
 				break
 			}
 			q.current = e.Value.(*message)
+			if e.Overtook() > 0 && q.overtook != nil {
+				q.overtook(e)
+			}
 		}
 		m := q.current
 		t.bytes += q.takeFrom(m, p[t.bytes:])

@@ -23,7 +23,7 @@ type queueModel struct {
 }
 
 // noDrop is for queues that keep arrival order.
-func noDrop(int) { panic("dropped") }
+func noDrop(uint64, int) { panic("dropped") }
 
 func (m *queueModel) push(size int) {
 	h := spiceproto.Header{Type: uint16(len(m.ends)), Size: uint32(size)}

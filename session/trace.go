@@ -25,8 +25,38 @@ type ChannelTrace interface {
 	// State is how the pacer of a display channel stands after something that
 	// may have changed it.
 	State(now time.Time, s pacer.Trace)
+	// Order is a change of the order in which messages came from the hypervisor.
+	Order(now time.Time, e OrderEvent)
 	Close()
 }
+
+// OrderEvent is what the display queue did with a message.
+type OrderEvent struct {
+	// Message is its number among those of the hypervisor, from 1.
+	Message uint64
+	// Other is, for a message that is replaced, the number of the one whose
+	// arrival left nothing of it to be seen; else that of the oldest it overtook.
+	Other  uint64
+	Reason OrderReason
+}
+
+// OrderReason is why a message was not sent in its order.
+type OrderReason uint8
+
+// The reasons.
+const (
+	// OrderCovered: newer messages cover it, it is not sent at all.
+	OrderCovered OrderReason = iota
+	// OrderUrgent: a small update of a place that had been still.
+	OrderUrgent
+	// OrderTurn: its place was sent longer ago than those before it.
+	OrderTurn
+)
+
+var orderReasons = [...]string{OrderCovered: "covered", OrderUrgent: "urgent", OrderTurn: "turn"}
+
+// String returns the reason's name.
+func (r OrderReason) String() string { return orderReasons[r] }
 
 // startTrace starts the trace of a channel; the result ends it.
 func (s *Server) startTrace(ch *channel, info ChannelInfo) (end func()) {
@@ -67,4 +97,20 @@ func (d *display) traceState() {
 	if t := d.ch.trace; t != nil {
 		t.State(time.Now(), d.pace.Trace())
 	}
+}
+
+// traceReplaced tells the trace of a message that is not sent.
+func (d *display) traceReplaced(number, by uint64) {
+	if t := d.ch.trace; t != nil {
+		t.Order(time.Now(), OrderEvent{Message: number, Other: by, Reason: OrderCovered})
+	}
+}
+
+// traceOvertook tells the trace of a message that goes before older ones.
+func (d *display) traceOvertook(e *pacer.Entry) {
+	reason := OrderTurn
+	if e.Urgent() {
+		reason = OrderUrgent
+	}
+	d.ch.trace.Order(time.Now(), OrderEvent{Message: e.Number(), Other: e.Overtook(), Reason: reason})
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -20,6 +21,7 @@ type memo struct {
 	mu       sync.Mutex
 	messages []string
 	states   []pacer.Trace
+	orders   []OrderEvent
 	inState  bool
 	overlaps int
 	closed   int
@@ -43,6 +45,12 @@ func (m *memo) State(_ time.Time, s pacer.Trace) {
 	}
 	m.inState = false
 	m.states = append(m.states, s)
+}
+
+func (m *memo) Order(_ time.Time, e OrderEvent) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.orders = append(m.orders, e)
 }
 
 func (m *memo) Close() {
@@ -107,6 +115,30 @@ func TestTraceTellsStates(t *testing.T) {
 		last := trace.states[len(trace.states)-1]
 		if !shut || !opened || !acked || last.Framed != 21 || last.QueueBytes != 0 || last.Rate == 0 {
 			t.Errorf("shut %v, opened %v, acked %v, at the end %+v", shut, opened, acked, last)
+		}
+	})
+}
+
+// What the queue does with messages is told with its reason: a draw that another
+// covers, and the other, which has its turn.
+func TestTraceTellsOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		trace := new(memo)
+		r := startRelay(t, relayOptions{mode: pacer.Adaptive, clientLink: slowly, trace: trace})
+		draw := func(left, right int32, size int) []byte {
+			return spicetest.Draw{Box: spiceproto.Rect{Left: left, Bottom: 480, Right: right}, Size: size}.Append(nil)
+		}
+		surface := spiceproto.SurfaceCreate{Width: 640, Height: 480, Format: 32, Flags: 1}.Append(nil)
+		first, column, other := draw(0, 32, 300_000), draw(64, 96, 40_000), draw(200, 232, 39_000)
+		newer, key := draw(64, 128, 41_000), draw(160, 192, 300)
+		r.hypervisor.send(surface, first, column, other, newer, key)
+		r.client.want(slices.Concat(surface, first, newer, other, key))
+		want := []OrderEvent{
+			{Message: 3, Other: 5, Reason: OrderCovered},
+			{Message: 5, Other: 4, Reason: OrderUrgent},
+		}
+		if diff := cmp.Diff(want, trace.orders); diff != "" {
+			t.Error(diff)
 		}
 	})
 }

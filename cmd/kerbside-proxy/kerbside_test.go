@@ -98,6 +98,12 @@ func TestUnderTheDaemon(t *testing.T) {
 	if audit.GetMessage() != "Hypervisor connection failed: Connection refused (os error 111)" || audit.GetNode() != "node1" {
 		t.Errorf("audit event %v", audit)
 	}
+	for _, line := range []string{
+		"kerbside_proxy_connections_total 1", "kerbside_proxy_authorized_total 1", "kerbside_proxy_denied_total 0",
+		"kerbside_proxy_active_connections 0", `kerbside_proxy_bytes_relayed_total{direction="client_to_server"} 0`,
+	} {
+		wantMetric(t, n.settings, line)
+	}
 	d.Terminate("s1")
 	r.wantLine("kerbside_proxy: ProxyControl TerminateSession event node=node1 session_id=s1 terminated=false")
 	if err := r.Process.Signal(syscall.SIGTERM); err != nil {

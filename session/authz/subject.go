@@ -16,24 +16,7 @@ type Subject struct{ attributes []attribute }
 type attribute struct {
 	oid   string
 	value string // normalised
-	text  string // as it was written
-}
-
-func (a attribute) equal(b attribute) bool { return a.oid == b.oid && a.value == b.value }
-
-// key is the attribute's name in a pin, or its object identifier.
-func (a attribute) key() string {
-	for key, oid := range subjectKeys {
-		if oid == a.oid {
-			return key
-		}
-	}
-	return a.oid
-}
-
-// String returns the attribute as a pin has it.
-func (a attribute) String() string {
-	return a.key() + "=" + strings.NewReplacer(`\`, `\\`, `,`, `\,`).Replace(a.text)
+	text  string // as a certificate has it
 }
 
 // subjectKeys are the keys a pin may use, case-sensitive.
@@ -97,11 +80,10 @@ func parsePair(pair string) (attribute, error) {
 	if !ok {
 		return attribute{}, fmt.Errorf("unknown key %q", key)
 	}
-	a := attribute{oid: oid, value: normalise(value), text: value}
-	if a.value == "" {
+	if value = normalise(value); value == "" {
 		return attribute{}, fmt.Errorf("empty value for %s", key)
 	}
-	return a, nil
+	return attribute{oid: oid, value: value}, nil
 }
 
 // normalise makes values comparable: outer space trimmed, inner runs of ASCII
@@ -120,12 +102,14 @@ func normalise(s string) string {
 // IsZero tells that no subject is pinned.
 func (s Subject) IsZero() bool { return len(s.attributes) == 0 }
 
-// Difference tells where cert's subject departs from the pinned one: the first
-// attribute that is another, missing or too much. It is empty when the subject
-// has the same attributes in the same order. RDNs of several values count in the
-// order they are encoded; a value in a string type other than UTF8, printable,
-// IA5 or numeric never matches.
-func (s Subject) Difference(cert *x509.Certificate) string {
+// Matches tells whether cert's subject has the same attributes in the same
+// order. RDNs of several values count in the order they are encoded; a value in
+// a string type other than UTF8, printable, IA5 or numeric never matches.
+func (s Subject) Matches(cert *x509.Certificate) bool { return s.Mismatch(cert) == "" }
+
+// Mismatch tells the first attribute in which cert's subject is another, values
+// as they are compared; empty when it matches.
+func (s Subject) Mismatch(cert *x509.Certificate) string {
 	if s.IsZero() {
 		return ""
 	}
@@ -135,16 +119,30 @@ func (s Subject) Difference(cert *x509.Certificate) string {
 	}
 	for i, want := range s.attributes {
 		if i == len(attributes) {
-			return fmt.Sprintf("%v is missing behind the last attribute", want)
+			return fmt.Sprintf("%s is missing", want.key())
 		}
-		if got := attributes[i]; !got.equal(want) {
-			return fmt.Sprintf("attribute %d is %v instead of %v", i+1, got, want)
+		got := attributes[i]
+		if got.oid != want.oid {
+			return fmt.Sprintf("attribute %d is %s, pinned is %s", i+1, got.key(), want.key())
+		}
+		if got.value != want.value {
+			return fmt.Sprintf("%s is %q, pinned is %q", want.key(), got.value, want.value)
 		}
 	}
 	if len(attributes) > len(s.attributes) {
-		return fmt.Sprintf("%v is not pinned", attributes[len(s.attributes)])
+		return fmt.Sprintf("%s is not pinned", attributes[len(s.attributes)].key())
 	}
 	return ""
+}
+
+// key is the attribute's name, or its number if pins have no name for it.
+func (a attribute) key() string {
+	for key, oid := range subjectKeys {
+		if oid == a.oid {
+			return key
+		}
+	}
+	return a.oid
 }
 
 // SubjectText returns cert's subject in the order of its encoding, in the form
@@ -155,9 +153,10 @@ func SubjectText(cert *x509.Certificate) string {
 	if err != nil {
 		return cert.Subject.String()
 	}
+	escape := strings.NewReplacer(`\`, `\\`, `,`, `\,`)
 	texts := make([]string, len(attributes))
 	for i, a := range attributes {
-		texts[i] = a.String()
+		texts[i] = a.key() + "=" + escape.Replace(a.text)
 	}
 	return strings.Join(texts, ",")
 }

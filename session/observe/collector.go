@@ -36,6 +36,12 @@ var (
 		"Time these ACKs were held, in seconds.", "mode")
 	sweepsDesc = desc("display_sweeps_total",
 		"Times the read valve let the hypervisor send a sweep of updates.", "mode")
+	replacedDesc = desc("display_replaced_messages_total",
+		"Messages that were not sent to the client because newer ones cover them.", "mode")
+	replacedBytesDesc = desc("display_replaced_bytes_total",
+		"Bytes of these messages, headers included.", "mode")
+	overtookDesc = desc("display_overtaking_messages_total",
+		"Messages that were sent to the client before older ones.", "mode")
 )
 
 // channelCollector reads the channels when the page is asked for.
@@ -45,6 +51,7 @@ type channelCollector struct{ metrics *Metrics }
 func (c channelCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		activeDesc, bytesDesc, displaysDesc, queueDesc, budgetDesc, rateDesc, rttDesc, heldDesc, holdDesc, sweepsDesc,
+		replacedDesc, replacedBytesDesc, overtookDesc, relayedDesc,
 	} {
 		out <- d
 	}
@@ -54,6 +61,7 @@ func (c channelCollector) Describe(out chan<- *prometheus.Desc) {
 func (c channelCollector) Collect(out chan<- prometheus.Metric) {
 	live, sum := c.metrics.snapshot()
 	collectChannels(out, live, sum)
+	collectRelayed(out, sum)
 	for _, mode := range pacer.Modes() {
 		collectDisplays(out, mode, live, sum.displays[mode])
 	}
@@ -100,6 +108,9 @@ func collectDisplays(out chan<- prometheus.Metric, mode pacer.Mode, live []sessi
 	counter(out, heldDesc, float64(sum.held), label)
 	counter(out, holdDesc, sum.holdTime.Seconds(), label)
 	counter(out, sweepsDesc, float64(sum.sweeps), label)
+	counter(out, replacedDesc, float64(sum.replaced), label)
+	counter(out, replacedBytesDesc, float64(sum.replacedBytes), label)
+	counter(out, overtookDesc, float64(sum.overtook), label)
 }
 
 // mean is over the values that are known; zero means unknown.

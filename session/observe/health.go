@@ -9,21 +9,28 @@ import (
 // /healthz is 200 while the process answers at all; GET /healthz/ready is 200
 // while ready returns nil, else 503 with its error as text, so that a balancer
 // sends no more clients. Neither asks a hypervisor or the control plane: these
-// being away is no reason to restart the proxy. It must be called before Handler.
+// being away is no reason to restart the proxy. It must be called before the
+// first request.
 func (m *Metrics) Health(ready func() error) { m.ready = ready }
 
-func (m *Metrics) addHealth(mux *http.ServeMux) {
-	if m.ready == nil {
-		return
+// health tells whether it answered r.
+func (m *Metrics) health(w http.ResponseWriter, r *http.Request) bool {
+	if m.ready == nil || r.Method != http.MethodGet {
+		return false
 	}
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok") })
-	mux.HandleFunc("GET /healthz/ready", func(w http.ResponseWriter, _ *http.Request) {
+	switch r.URL.Path {
+	case "/healthz":
+		answer(w, http.StatusOK, "ok")
+	case "/healthz/ready":
 		if err := m.ready(); err != nil {
 			answer(w, http.StatusServiceUnavailable, err.Error())
-			return
+		} else {
+			answer(w, http.StatusOK, "ready")
 		}
-		answer(w, http.StatusOK, "ready")
-	})
+	default:
+		return false
+	}
+	return true
 }
 
 func answer(w http.ResponseWriter, code int, text string) {

@@ -19,6 +19,7 @@ import (
 type Metrics struct {
 	registry    *prometheus.Registry
 	connections *prometheus.CounterVec
+	kerbside    *kerbsideMetrics
 	ready       func() error // nil: no health endpoint
 
 	mu    sync.Mutex
@@ -34,9 +35,11 @@ func New() *Metrics {
 			Name: "spicepacer_connections_total",
 			Help: "Client connections accepted, by channel type (unknown before the link message) and by what they came to.",
 		}, []string{"channel", "result"}),
-		live: make(map[*session.Stats]session.ChannelInfo),
+		kerbside: newKerbsideMetrics(),
+		live:     make(map[*session.Stats]session.ChannelInfo),
 	}
 	m.registry.MustRegister(m.connections, channelCollector{m})
+	m.registry.MustRegister(m.kerbside.collectors()...)
 	return m
 }
 
@@ -47,6 +50,9 @@ func (m *Metrics) Connection(channel spiceproto.ChannelType, r session.Result) {
 		name = channel.String()
 	}
 	m.connections.WithLabelValues(name, r.String()).Inc()
+	if r == session.Denied {
+		m.kerbside.denied.Inc()
+	}
 }
 
 // ChannelStarted puts a channel on the page.

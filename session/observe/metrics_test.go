@@ -19,12 +19,15 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-func page(t *testing.T, m *Metrics) string {
+func fetch(t *testing.T, m *Metrics) string {
 	t.Helper()
 	w := httptest.NewRecorder()
 	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	if w.Code != http.StatusOK {
 		t.Fatalf("GET /metrics: %d %s", w.Code, w.Body)
+	}
+	if got := w.Header().Get("Content-Type"); got != "text/plain; version=0.0.4" {
+		t.Errorf("content type %q", got)
 	}
 	return w.Body.String()
 }
@@ -65,14 +68,23 @@ func display(mode pacer.Mode, n int64) session.ChannelInfo {
 		s.AddHold(20 * time.Millisecond)
 	}
 	s.Sweeps.Store(uint64(n * 3))
+	s.Replaced.Store(uint64(n * 7))
+	s.ReplacedBytes.Store(uint64(n * 7000))
+	s.Overtook.Store(uint64(n * 5))
 	return c
 }
 
-func TestEmptyPage(t *testing.T) { golden(t, "empty.prom", page(t, New())) }
+func TestEmptyPage(t *testing.T) { golden(t, "empty.prom", fetch(t, New())) }
 
 func TestPage(t *testing.T) {
 	m := New()
+	for range 3 {
+		m.ConnectionStarted()
+		m.ChannelAuthorized()
+	}
+	m.ConnectionEnded()
 	m.Connection(0, session.TLSFailed)
+	m.Connection(spiceproto.ChannelMain, session.Denied)
 	m.Connection(spiceproto.ChannelMain, session.Relayed)
 	for range 3 {
 		m.Connection(spiceproto.ChannelDisplay, session.Relayed)
@@ -87,7 +99,7 @@ func TestPage(t *testing.T) {
 	} {
 		m.ChannelStarted(c)
 	}
-	golden(t, "page.prom", page(t, m))
+	golden(t, "page.prom", fetch(t, m))
 }
 
 // TestTotalsNeverFall ends channels between scrapes.
@@ -96,13 +108,13 @@ func TestTotalsNeverFall(t *testing.T) {
 	a, b := display(pacer.Withhold, 1), display(pacer.Withhold, 2)
 	m.ChannelStarted(a)
 	m.ChannelStarted(b)
-	before := totalsOf(page(t, m))
+	before := totalsOf(fetch(t, m))
 	m.ChannelEnded(a)
-	if diff := cmp.Diff(before, totalsOf(page(t, m))); diff != "" {
+	if diff := cmp.Diff(before, totalsOf(fetch(t, m))); diff != "" {
 		t.Errorf("one channel's end changes totals:\n%s", diff)
 	}
 	m.ChannelEnded(b)
-	after := page(t, m)
+	after := fetch(t, m)
 	if diff := cmp.Diff(before, totalsOf(after)); diff != "" {
 		t.Errorf("the last channel's end changes totals:\n%s", diff)
 	}
@@ -138,8 +150,8 @@ func TestOtherPathsAreNotFound(t *testing.T) {
 	for method, path := range map[string]string{http.MethodGet: "/", http.MethodPost: "/metrics"} {
 		w := httptest.NewRecorder()
 		New().Handler().ServeHTTP(w, httptest.NewRequest(method, path, nil))
-		if w.Code != http.StatusNotFound && w.Code != http.StatusMethodNotAllowed {
-			t.Errorf("%s %s: %d", method, path, w.Code)
+		if w.Code != http.StatusNotFound || w.Body.Len() > 0 {
+			t.Errorf("%s %s: %d %q", method, path, w.Code, w.Body)
 		}
 	}
 }

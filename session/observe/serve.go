@@ -9,19 +9,31 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.uber.org/zap"
 )
 
 // requestTimeout bounds a scraper that sends or reads slowly.
 const requestTimeout = 10 * time.Second
 
-// Handler answers GET /metrics, and what Health adds.
+// Handler answers GET /metrics and what Health adds, and anything else with an
+// empty 404.
 func (m *Metrics) Handler() http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
-	m.addHealth(mux)
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if m.health(w, r) {
+			return
+		}
+		if r.Method != http.MethodGet || r.URL.Path != "/metrics" {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		text, err := page(m.registry)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", contentType)
+		w.Write(text)
+	})
 }
 
 // Serve serves the page on address until ctx ends and returns nil then. An

@@ -16,8 +16,9 @@ type totals struct {
 }
 
 type displayTotals struct {
-	held, sweeps uint64
-	holdTime     time.Duration
+	held, sweeps                      uint64
+	replaced, replacedBytes, overtook uint64
+	holdTime                          time.Duration
 }
 
 // add adds what c has counted so far.
@@ -31,4 +32,7 @@ func (t *totals) add(c session.ChannelInfo) {
 	d.held += c.Stats.AcksHeld.Load()
 	d.holdTime += time.Duration(c.Stats.HoldTime.Load())
 	d.sweeps += c.Stats.Sweeps.Load()
+	d.replaced += c.Stats.Replaced.Load()
+	d.replacedBytes += c.Stats.ReplacedBytes.Load()
+	d.overtook += c.Stats.Overtook.Load()
 }

@@ -36,6 +36,8 @@ type channelTrace struct {
 
 	last   pacer.Trace // of State, whose caller owns it
 	lastAt time.Time
+
+	arrived uint64 // messages of the hypervisor, whose reader owns it
 }
 
 // traceEntry is an event on its way to the file. Head is not shared with the
@@ -45,6 +47,7 @@ type traceEntry struct {
 	event   Event
 	message TraceMessage
 	state   pacer.Trace
+	order   session.OrderEvent
 }
 
 func newChannelTrace(ts *Traces, c session.ChannelInfo, now time.Time) *channelTrace {
@@ -57,7 +60,12 @@ func newChannelTrace(ts *Traces, c session.ChannelInfo, now time.Time) *channelT
 
 // Message implements session.ChannelTrace.
 func (t *channelTrace) Message(now time.Time, d spiceproto.Direction, h spiceproto.Header, head []byte) {
-	t.put(traceEntry{at: now, event: EventMessage, message: describeMessage(t.kind, d, h, head)})
+	m := describeMessage(t.kind, d, h, head)
+	if d == spiceproto.ServerToClient {
+		t.arrived++
+		m.Number = t.arrived
+	}
+	t.put(traceEntry{at: now, event: EventMessage, message: m})
 }
 
 // State implements session.ChannelTrace. It finds the transitions: the valve's and
@@ -74,6 +82,15 @@ func (t *channelTrace) State(now time.Time, s pacer.Trace) {
 	}
 	t.last, t.lastAt = s, now
 	t.put(traceEntry{at: now, event: event, state: s})
+}
+
+// Order implements session.ChannelTrace.
+func (t *channelTrace) Order(now time.Time, e session.OrderEvent) {
+	event := EventOvertook
+	if e.Reason == session.OrderCovered {
+		event = EventReplaced
+	}
+	t.put(traceEntry{at: now, event: event, order: e})
 }
 
 func (t *channelTrace) put(e traceEntry) {
@@ -142,8 +159,13 @@ func (w *traceWriter) entry(e traceEntry) error {
 			return err
 		}
 	}
-	if e.event == EventMessage {
+	switch e.event {
+	case EventMessage:
 		return w.event(TraceEvent{Event: e.event, TraceMessage: &e.message})
+	case EventReplaced, EventOvertook:
+		return w.event(TraceEvent{Event: e.event, TraceOrder: &TraceOrder{
+			Message: e.order.Message, Other: e.order.Other, Reason: e.order.Reason.String(),
+		}})
 	}
 	return w.event(TraceEvent{Event: e.event, TraceState: stateOf(e.state)})
 }

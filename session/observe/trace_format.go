@@ -36,6 +36,8 @@ type TraceEvent struct {
 	*TraceMessage
 	// Of EventState, EventValve and EventAck.
 	*TraceState
+	// Of EventReplaced and EventOvertook.
+	*TraceOrder
 	// Of EventDropped: how many events are missing here.
 	Count uint64 `json:"count,omitempty"`
 }
@@ -54,6 +56,10 @@ const (
 	// EventAck: the proxy has booked ACKs to send to the hypervisor, or begun to
 	// count anew after a SET_ACK.
 	EventAck Event = "ack"
+	// EventReplaced: a message is not sent, because newer ones cover it.
+	EventReplaced Event = "replaced"
+	// EventOvertook: a message is sent before older ones.
+	EventOvertook Event = "overtook"
 	// EventDropped: events came faster than they could be written.
 	EventDropped Event = "dropped"
 	// EventEnd: the channel has ended.
@@ -63,11 +69,13 @@ const (
 // TraceMessage is the head of a message. What follows Size is known for draws
 // and surfaces only.
 type TraceMessage struct {
-	Direction string  `json:"dir"`
-	Opcode    uint16  `json:"op"`
-	Name      string  `json:"name"`
-	Size      uint32  `json:"size"`
-	Surface   *uint32 `json:"surface,omitempty"`
+	Direction string `json:"dir"`
+	// Number counts the hypervisor's messages on the channel from 1.
+	Number  uint64  `json:"n,omitempty"`
+	Opcode  uint16  `json:"op"`
+	Name    string  `json:"name"`
+	Size    uint32  `json:"size"`
+	Surface *uint32 `json:"surface,omitempty"`
 	// Box is what a draw may write: top, left, bottom, right.
 	Box   *[4]int32   `json:"box,omitempty"`
 	Image *TraceImage `json:"image,omitempty"`
@@ -82,6 +90,16 @@ type TraceImage struct {
 	Number uint8  `json:"number"` // of the type on the wire
 	Width  uint32 `json:"width"`
 	Height uint32 `json:"height"`
+}
+
+// TraceOrder is a change of the order in which messages came.
+type TraceOrder struct {
+	// Message is the number of the message, and Other that of the one which covered
+	// the last of it, or of the oldest that it overtook.
+	Message uint64 `json:"message"`
+	Other   uint64 `json:"other"`
+	// Reason is covered, urgent or turn.
+	Reason string `json:"reason"`
 }
 
 // TraceState is how a paced display channel stands.

@@ -96,6 +96,9 @@ func TestTrace(t *testing.T) {
 	c.State(after(14*time.Millisecond), state) // too soon
 	state.QueueBytes++
 	c.State(after(15*time.Millisecond), state) // state
+	c.Order(after(16*time.Millisecond), session.OrderEvent{Message: 2, Other: 3, Reason: session.OrderCovered})
+	c.Order(after(17*time.Millisecond), session.OrderEvent{Message: 4, Other: 1, Reason: session.OrderUrgent})
+	c.Order(after(18*time.Millisecond), session.OrderEvent{Message: 5, Other: 1, Reason: session.OrderTurn})
 	c.Close()
 	names, contents := ts.files(t)
 	if want := []string{"spice-20260102T030405.006000-0f0e-display-0-000001.trace.jsonl"}; !slices.Equal(names, want) {
@@ -321,6 +324,32 @@ func TestTraceDirectoryCannotBeUsed(t *testing.T) {
 	}
 }
 
+// BenchmarkTraceWritten writes events as fast as that goes.
+func BenchmarkTraceWritten(b *testing.B) {
+	ts, err := NewTraces(b.TempDir(), zap.NewNop())
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := newChannelTrace(ts, session.ChannelInfo{Type: spiceproto.ChannelDisplay}, traceStart)
+	f, err := ts.create(c)
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := &traceWriter{trace: c}
+	if err := w.begin(f); err != nil {
+		b.Fatal(err)
+	}
+	defer func() { w.file.Close() }()
+	h, head := drawCopy()
+	for b.Loop() {
+		m := describeMessage(spiceproto.ChannelDisplay, spiceproto.ServerToClient, h, head)
+		if err := w.entry(traceEntry{at: traceStart, event: EventMessage, message: m}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkTraceMessage is what the relay pays.
 func BenchmarkTraceMessage(b *testing.B) {
 	c := newChannelTrace(nil, session.ChannelInfo{Type: spiceproto.ChannelDisplay}, traceStart)
 	h, head := drawCopy()

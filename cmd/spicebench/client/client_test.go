@@ -234,8 +234,8 @@ func TestRunMeasuresAge(t *testing.T) {
 		if got.err != nil {
 			t.Fatal(got.err)
 		}
-		// Column 0: 1, 1, 2 s; column 1: 1, 3 s. Above x are 8-5x, later 3-x.
-		want := Age{P50: ms(800), P95: ms(2600), Max: ms(3000), Regions: 2, LeastUpdates: 1, MostUpdates: 2}
+		// The 15 cells of column 0: 1, 1, 2 s; of column 1: 1, 3 s. Above x are 8-5x, later 3-x.
+		want := Age{P50: ms(800), P95: ms(2600), Max: ms(3000), Regions: 30, LeastUpdates: 1, MostUpdates: 2}
 		if got.Age != want {
 			t.Errorf("age %+v, want %+v", got.Age, want)
 		}

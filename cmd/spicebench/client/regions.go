@@ -4,28 +4,37 @@ import "spicepacer/spiceproto"
 
 // grid cuts an activity's rectangle into square cells, anchored at its left top
 // corner; the cells at the right and bottom edge may be smaller. A region is a
-// column of cells over the whole height. QEMU compares and sends the screen in
-// columns of 32 pixels, but aligned to each update's left edge, so what a
-// message renews is judged by area and never by the identity of its box.
+// cell. QEMU sends an animation in columns of 32 pixels and text in pieces of
+// these, aligned to each update's left edge, so what a message renews is judged
+// by area and never by the identity of its box.
 type grid struct {
 	area spiceproto.Rect
 	cell int32
 }
 
-// columns returns the number of regions.
 func (g grid) columns() int { return int(cells(g.area.Right-g.area.Left, g.cell)) }
 
-// rows returns the number of cells in a column.
 func (g grid) rows() int { return int(cells(g.area.Bottom-g.area.Top, g.cell)) }
 
-// covered returns the columns [from, to) which a draw into box renews: those of
-// which it covers the centres of at least half the cells.
-func (g grid) covered(box spiceproto.Rect) (from, to int) {
-	top, bottom := centres(g.area.Top, g.area.Bottom, g.cell, box.Top, box.Bottom)
-	if 2*(bottom-top) < g.rows() || bottom == top {
-		return 0, 0
+// count returns the number of regions.
+func (g grid) count() int { return g.columns() * g.rows() }
+
+// covered calls visit for the regions that a draw into box renews: those of which
+// it covers the middle column and a quarter of the rows. The middle tells which of
+// two cells a column of another alignment renews; text changes the rows of its
+// letters only. Regions are numbered row by row.
+func (g grid) covered(box spiceproto.Rect, visit func(region int)) {
+	left, right := centres(g.area.Left, g.area.Right, g.cell, box.Left, box.Right)
+	for y := range g.rows() {
+		top := g.area.Top + int32(y)*g.cell
+		bottom := min(top+g.cell, g.area.Bottom)
+		if 4*(int64(min(bottom, box.Bottom))-int64(max(top, box.Top))) < int64(bottom-top) {
+			continue
+		}
+		for x := left; x < right; x++ {
+			visit(y*g.columns() + x)
+		}
 	}
-	return centres(g.area.Left, g.area.Right, g.cell, box.Left, box.Right)
 }
 
 // cells returns how many cells a length of pixels is cut into.
@@ -50,7 +59,7 @@ func centres(lo, hi, cell, a, b int32) (from, to int) {
 	return from, to
 }
 
-// regions numbers the columns of several activities as one list.
+// regions numbers the cells of several activities as one list.
 type regions []grid
 
 func newRegions(activities []spiceproto.Rect, cell int) regions {
@@ -65,7 +74,7 @@ func newRegions(activities []spiceproto.Rect, cell int) regions {
 func (r regions) count() int {
 	n := 0
 	for _, g := range r {
-		n += g.columns()
+		n += g.count()
 	}
 	return n
 }
@@ -74,10 +83,7 @@ func (r regions) count() int {
 func (r regions) covered(box spiceproto.Rect, visit func(region int)) {
 	first := 0
 	for _, g := range r {
-		from, to := g.covered(box)
-		for i := from; i < to; i++ {
-			visit(first + i)
-		}
-		first += g.columns()
+		g.covered(box, func(i int) { visit(first + i) })
+		first += g.count()
 	}
 }

@@ -44,6 +44,8 @@ type conversation struct {
 	sides [2]side // by direction
 	link  spiceproto.LinkMess
 	reply spiceproto.LinkReply
+	// rules follows the channel's state once its ticket was accepted.
+	rules *spiceproto.Machine
 	// full: both sides use the header of 18 bytes.
 	full bool
 	// foreign: the connection speaks another protocol.
@@ -238,6 +240,7 @@ func (c *conversation) authPart(d spiceproto.Direction, p pcap.Packet, b []byte,
 	if result != spiceproto.LinkOK {
 		s.step, c.sides[up].step = deafStep, deafStep
 	}
+	c.startRules()
 	return 4, c.linkRecord(down, p, "LINK_RESULT", 4, linkFields{Error: &result})
 }
 
@@ -284,7 +287,32 @@ func (c *conversation) message(d spiceproto.Direction, p pcap.Packet, b []byte) 
 	if r.Fields, r.Err = decode(c.link.Type, d, h.Type, r.Body); r.Err != nil {
 		r.Fields = nil
 	}
-	return end, c.out(&r)
+	return end, errors.Join(c.out(&r), c.findings(d, p, h, r.Body))
+}
+
+// startRules begins to follow the channel's state. Whether other displays share
+// its image cache is not known here.
+func (c *conversation) startRules() {
+	c.rules = spiceproto.NewMachine(spiceproto.MachineConfig{
+		Channel: c.link.Type, Client: c.link.Channel, Server: c.reply.Channel,
+	})
+	c.rules.LinkDone()
+	c.rules.TicketDone()
+}
+
+// findings shows what the protocol does not admit of a message.
+func (c *conversation) findings(d spiceproto.Direction, p pcap.Packet, h spiceproto.Header, body []byte) error {
+	if c.rules == nil {
+		return nil
+	}
+	for _, f := range c.rules.Observe(d, h, body[:min(len(body), spiceproto.HeadSize)]) {
+		r := c.record(Finding, p, d)
+		r.Name, r.Text = f.Rule.String(), f.String()
+		if err := c.out(&r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lost ends a direction of which bytes are missing.

@@ -22,6 +22,8 @@ func textPrinter(out io.Writer) Visit {
 		switch r.Kind {
 		case Notice:
 			fmt.Fprintf(&b, " ! %s", r.Text)
+		case Finding:
+			fmt.Fprintf(&b, " ? %s", r.Text)
 		case Event:
 			fmt.Fprintf(&b, " * %s", r.Name)
 		default:

@@ -19,9 +19,11 @@ const (
 	Event
 	// Notice tells what could not be read, and why.
 	Notice
+	// Finding tells that the message before it is not admitted where it stands.
+	Finding
 )
 
-var kindNames = [...]string{"link", "message", "event", "notice"}
+var kindNames = [...]string{"link", "message", "event", "notice", "finding"}
 
 // String returns the kind as --json spells it.
 func (k Kind) String() string { return kindNames[k] }
@@ -32,15 +34,15 @@ type Record struct {
 	// Time is when its last byte was captured, or when the proxy wrote it down.
 	Time time.Time
 	// Conn counts the TCP connections of a capture from 0, as Wireshark does, and
-	// the traces of a dump. Packet is the number of the packet that completed the
-	// record, 0 in traces.
+	// Packet is the number of the packet that completed the record; 0 in traces.
 	Conn, Packet int
 	// Channel and ID are zero until the link message has told them.
 	Channel   spiceproto.ChannelType
 	ID        uint8
 	Direction spiceproto.Direction
 	Opcode    uint16
-	// Name is the message's, the link stage's step or the event.
+	// Name is the message's, the link stage's step, the event, or the rule that was
+	// broken.
 	Name string
 	// Size counts the bytes of the body; the header comes on top.
 	Size int
@@ -51,7 +53,7 @@ type Record struct {
 	Body []byte
 	// Fields is a struct or map of what was decoded, nil if nothing was.
 	Fields any
-	// Text is a notice's.
+	// Text is a notice's or a finding's.
 	Text string
 	// Err is why the message could not be decoded.
 	Err error

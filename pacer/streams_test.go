@@ -1,0 +1,94 @@
+package pacer
+
+import (
+	"testing"
+
+	"spicepacer/spiceproto"
+)
+
+// arrive gives o a whole message and returns its entry.
+func arrive(o *Order, name string, m Message) *Entry {
+	e := &Entry{Value: name}
+	o.Push(e, m, 1000)
+	o.Complete(e, 0, 0)
+	return e
+}
+
+// popAll returns the names in the order in which o lets the messages go.
+func popAll(o *Order) (names []string) {
+	for e := o.Pop(); e != nil; e = o.Pop() {
+		names = append(names, e.Value.(string))
+	}
+	return names
+}
+
+func fill(box spiceproto.Rect) Message {
+	body := spiceproto.DrawFill{
+		DrawBase: spiceproto.DrawBase{Box: box},
+		Brush:    spiceproto.Brush{Type: spiceproto.BrushSolid},
+		Rop:      spiceproto.RopPut,
+	}.Append(nil)[spiceproto.MiniHeaderSize:]
+	op := spiceproto.MsgDisplayDrawFill
+	return Message{
+		Op: op, Size: uint32(len(body)), Draw: true, Box: box,
+		Effect: spiceproto.ParseEffect(op, uint32(len(body)), body),
+	}
+}
+
+// What is typed beside a video need not wait for its frames; what is drawn on it
+// must, and frames keep their order.
+func TestOrderStreams(t *testing.T) {
+	video := spiceproto.Rect{Left: 100, Top: 100, Right: 300, Bottom: 300}
+	frame := Message{Op: spiceproto.MsgDisplayStreamData, Stream: spiceproto.StreamHead{ID: 3}}
+	create := Message{Op: spiceproto.MsgDisplayStreamCreate, Stream: spiceproto.StreamHead{ID: 3, Dest: video}}
+	destroy := Message{Op: spiceproto.MsgDisplayStreamDestroy, Stream: spiceproto.StreamHead{ID: 3}}
+	beside := fill(spiceproto.Rect{Left: 400, Top: 400, Right: 432, Bottom: 432})
+	on := fill(spiceproto.Rect{Left: 290, Top: 290, Right: 322, Bottom: 322})
+	for _, c := range []struct {
+		name   string
+		before []Message
+		typed  Message
+		want   string
+	}{
+		{"beside", []Message{create}, beside, "typed"},
+		{"on it", []Message{create}, on, "first"},
+		{"a stream nobody created", nil, beside, "first"},
+		{"a stream that ended", []Message{create, destroy}, beside, "first"},
+		{"a stream that ended with all", []Message{create, {Op: spiceproto.MsgDisplayStreamDestroyAll}}, beside, "first"},
+		{"an id beyond all", nil, beside, "first"},
+	} {
+		var o Order
+		o.Resize(640, 480)
+		for _, m := range c.before {
+			arrive(&o, "before", m)
+			popAll(&o)
+		}
+		frame := frame
+		if c.name == "an id beyond all" {
+			frame.Stream.ID = 1 << 31
+		}
+		o.Sent(100_000, 0) // the place of the video has been sent since
+		arrive(&o, "earlier", frame)
+		popAll(&o)
+		o.Sent(100_000, 0)
+		arrive(&o, "first", frame)
+		arrive(&o, "second", frame)
+		arrive(&o, "typed", c.typed)
+		got := popAll(&o)
+		if len(got) != 3 || got[0] != c.want {
+			t.Errorf("%s: %v, want %s first", c.name, got, c.want)
+		}
+		if i, j := index(got, "first"), index(got, "second"); i > j {
+			t.Errorf("%s: frames out of order: %v", c.name, got)
+		}
+	}
+}
+
+func index(names []string, name string) int {
+	for i, n := range names {
+		if n == name {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,35 @@
+package spiceproto
+
+import (
+	"testing"
+)
+
+func TestParseStreamHead(t *testing.T) {
+	dest := Rect{Top: 10, Left: 20, Bottom: 110, Right: 220}
+	for _, c := range []struct {
+		name    string
+		message []byte
+		op      uint16
+		want    StreamHead
+	}{
+		{"create", StreamCreate{ID: 7, Dest: dest, Clip: Clip{Type: ClipNone}}.Append(nil), MsgDisplayStreamCreate, StreamHead{7, dest}},
+		{"data", StreamData{ID: 7, Data: []byte{1, 2}}.Append(nil), MsgDisplayStreamData, StreamHead{ID: 7}},
+		{"sized data", StreamDataSized{ID: 7, Dest: dest, Data: []byte{1}}.Append(nil), MsgDisplayStreamDataSized, StreamHead{7, dest}},
+		{"clip", StreamClip{ID: 7, Clip: Clip{Type: ClipNone}}.Append(nil), MsgDisplayStreamClip, StreamHead{ID: 7}},
+		{"destroy", StreamDestroy{ID: 7}.Append(nil), MsgDisplayStreamDestroy, StreamHead{ID: 7}},
+	} {
+		body := c.message[MiniHeaderSize:]
+		if got, ok := ParseStreamHead(c.op, body); !ok || got != c.want {
+			t.Errorf("%s: %+v %t, want %+v", c.name, got, ok, c.want)
+		}
+		if got, ok := ParseStreamHead(c.op, body[:3]); ok {
+			t.Errorf("%s: %+v from three bytes", c.name, got)
+		}
+		if n := testing.AllocsPerRun(10, func() { ParseStreamHead(c.op, body) }); n != 0 {
+			t.Errorf("%s: %v allocations", c.name, n)
+		}
+	}
+	if got, ok := ParseStreamHead(MsgDisplayDrawCopy, make([]byte, 100)); ok {
+		t.Errorf("a draw has the stream head %+v", got)
+	}
+}
