@@ -91,7 +91,8 @@ func (c *Config) checkLimits() error {
 	return first(
 		within("limits.connections", c.Limits.Connections, 1, 1_000_000),
 		within("limits.handshakes_per_address", c.Limits.HandshakesPerAddr, 1, 1_000_000),
-		available("limits.proxy_protocol_from", strings.Join(c.Limits.ProxyProtocolFrom, ","), ""),
+		within("limits.token_failures_per_minute", c.Limits.TokenFailures, 1, 1_000_000),
+		c.checkIdle(),
 	)
 }
 
@@ -134,6 +135,14 @@ func channelType(name string) (spiceproto.ChannelType, bool) {
 		}
 	}
 	return 0, false
+}
+
+// checkIdle allows 0, for no limit.
+func (c *Config) checkIdle() error {
+	if c.Limits.IdleTimeout == 0 {
+		return nil
+	}
+	return duration("limits.idle_timeout", c.Limits.IdleTimeout, time.Second, 30*24*time.Hour)
 }
 
 // checkService checks the sections that are not about SPICE.

@@ -91,9 +91,11 @@ type Target struct {
 
 // Limits bound what clients can make the proxy hold.
 type Limits struct {
-	Connections       int      `koanf:"connections"`
-	HandshakesPerAddr int      `koanf:"handshakes_per_address"`
-	ProxyProtocolFrom []string `koanf:"proxy_protocol_from"`
+	Connections       int            `koanf:"connections"`
+	HandshakesPerAddr int            `koanf:"handshakes_per_address"`
+	TokenFailures     int            `koanf:"token_failures_per_minute"`
+	IdleTimeout       time.Duration  `koanf:"idle_timeout"`
+	ProxyProtocolFrom []netip.Prefix `koanf:"proxy_protocol_from"`
 }
 
 // Firewall says what messages are allowed. Sizes are those of message bodies, a
@@ -180,7 +182,7 @@ func Default() Config {
 			NodeName:   "kerbside",
 			RPCTimeout: 10 * time.Second,
 		},
-		Limits: Limits{Connections: 1000, HandshakesPerAddr: 32},
+		Limits: Limits{Connections: 1000, HandshakesPerAddr: 32, TokenFailures: 60, IdleTimeout: 15 * time.Minute},
 		Firewall: Firewall{
 			Mode: FirewallAuto, Findings: FirewallObserve,
 			MaxInput: 4 << 10, MaxMessage: 16 << 20, MaxPicture: 128 << 20,

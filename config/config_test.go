@@ -61,7 +61,7 @@ func TestExampleFile(t *testing.T) {
 	want := Default()
 	want.TLS.SelfSigned = true
 	want.Control.Kind = ControlStatic
-	want.Limits.ProxyProtocolFrom, want.Firewall.PermittedChannels = []string{}, []string{}
+	want.Limits.ProxyProtocolFrom, want.Firewall.PermittedChannels = []netip.Prefix{}, []string{}
 	want.Control.Targets = []Target{{Token: "change-me", Name: "lab", Hypervisor: "127.0.0.1", InsecurePort: 5930}}
 	if diff := cmp.Diff(want, cfg, compareAddresses); diff != "" {
 		t.Errorf("the example does not show the defaults:\n%s", diff)
@@ -138,17 +138,44 @@ func TestSecretsFromFiles(t *testing.T) {
 	if err := os.WriteFile(token, []byte("from-file\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	ticket := filepath.Join(dir, "ticket")
+	if err := os.WriteFile(ticket, []byte("hypervisor's own\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	cfg, err := loadText(t, `
 control:
   kind: static
   targets:
     - {token: "file:`+token+`", ticket: plain, hypervisor: "unix:/run/vm.sock"}
+    - {token: plain, ticket: "file:`+ticket+`", hypervisor: hv, secure_port: 1}
 `, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := cfg.Control.Targets[0]; got.Token != "from-file" || got.Ticket != "plain" {
 		t.Errorf("token %q, ticket %q", string(got.Token), string(got.Ticket))
+	}
+	if got := cfg.Control.Targets[1]; got.Token != "plain" || got.Ticket != "hypervisor's own" {
+		t.Errorf("token %q, ticket %q", string(got.Token), string(got.Ticket))
+	}
+}
+
+func TestBalancers(t *testing.T) {
+	want := []netip.Prefix{
+		netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.7/32"), netip.MustParsePrefix("2001:db8::1/128"),
+	}
+	for name, load := range map[string]func() (Config, error){
+		"file": func() (Config, error) {
+			return loadText(t, target+"limits: {idle_timeout: 0s, proxy_protocol_from: [10.1.2.3/8, \"::ffff:192.0.2.7\", \"2001:db8::1\"]}", nil)
+		},
+		"environment": func() (Config, error) {
+			return loadText(t, target+"limits: {idle_timeout: 0s}", []string{"SPICEPACER_LIMITS__PROXY_PROTOCOL_FROM=10.0.0.0/8, 192.0.2.7,2001:db8::1,"})
+		},
+	} {
+		cfg, err := load()
+		if err != nil || !slices.Equal(cfg.Limits.ProxyProtocolFrom, want) || cfg.Limits.IdleTimeout != 0 {
+			t.Errorf("%s: %+v, err %v; want %v and no idle limit", name, cfg.Limits, err, want)
+		}
 	}
 }
 
@@ -220,7 +247,10 @@ func TestMistakes(t *testing.T) {
 		{name: "list as text", environ: "SPICEPACER_CONTROL__TARGETS=x", want: []string{"control.targets: ", "SPICEPACER_CONTROL__TARGETS"}},
 		{name: "connections", file: "limits: {connections: 0}", want: []string{"limits.connections: 0"}},
 		{name: "handshakes", file: "limits: {handshakes_per_address: 0}", want: []string{"limits.handshakes_per_address: 0"}},
-		{name: "proxy protocol", file: "limits: {proxy_protocol_from: [10.0.0.1]}", want: []string{"limits.proxy_protocol_from: ", "10.0.0.1", "not available"}},
+		{name: "proxy protocol", file: "limits: {proxy_protocol_from: [10.0.0.0/8, balancer]}", want: []string{"limits.proxy_protocol_from[1]: ", "balancer", "10.0.0.0/8"}},
+		{name: "proxy protocol in the environment", environ: "SPICEPACER_LIMITS__PROXY_PROTOCOL_FROM=10.0.0.1,lb", want: []string{"limits.proxy_protocol_from: ", `"lb"`, "SPICEPACER_LIMITS__PROXY_PROTOCOL_FROM"}},
+		{name: "token failures", file: "limits: {token_failures_per_minute: 0}", want: []string{"limits.token_failures_per_minute: 0"}},
+		{name: "idle timeout", file: "limits: {idle_timeout: 10ms}", want: []string{"limits.idle_timeout: 10ms"}},
 		{name: "log level", file: "log: {level: loud}", want: []string{`log.level: "loud"`}},
 		{name: "log format", file: "log: {format: xml}", want: []string{`log.format: "xml"`}},
 		{name: "mode", file: "pacing: {mode: fast}", want: []string{"pacing.mode: ", `"fast"`}},

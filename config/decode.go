@@ -61,6 +61,8 @@ func typeError(err error) error {
 var (
 	secretType   = reflect.TypeFor[authz.Secret]()
 	durationType = reflect.TypeFor[time.Duration]()
+	prefixType   = reflect.TypeFor[netip.Prefix]()
+	prefixesType = reflect.TypeFor[[]netip.Prefix]()
 	addressType  = reflect.TypeFor[netip.Addr]()
 	textType     = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
@@ -87,6 +89,14 @@ func convert(from, to reflect.Type, data any) (any, error) {
 			return nil, fmt.Errorf("%q is not an IP address", fmt.Sprint(data))
 		}
 		return a, nil
+	case to == prefixType:
+		p, err := parsePrefix(fmt.Sprint(data))
+		if err != nil {
+			return nil, fmt.Errorf("%q is neither an IP address nor a prefix such as 10.0.0.0/8", fmt.Sprint(data))
+		}
+		return p, nil
+	case to == prefixesType && isText:
+		return prefixList(text)
 	case reflect.PointerTo(to).Implements(textType):
 		v := reflect.New(to)
 		err := v.Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(fmt.Sprint(data)))
@@ -105,6 +115,32 @@ func convert(from, to reflect.Type, data any) (any, error) {
 		return b, nil
 	}
 	return data, nil
+}
+
+// parsePrefix reads a prefix, or an address as a prefix of its own.
+func parsePrefix(s string) (netip.Prefix, error) {
+	if a, err := netip.ParseAddr(s); err == nil {
+		a = a.Unmap()
+		return netip.PrefixFrom(a, a.BitLen()), nil
+	}
+	p, err := netip.ParsePrefix(s)
+	return p.Masked(), err
+}
+
+// prefixList reads what the environment gives for a list: separated by commas.
+func prefixList(s string) ([]netip.Prefix, error) {
+	var list []netip.Prefix
+	for part := range strings.SplitSeq(s, ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		p, err := parsePrefix(part)
+		if err != nil {
+			return nil, fmt.Errorf("%q is neither an IP address nor a prefix such as 10.0.0.0/8", part)
+		}
+		list = append(list, p)
+	}
+	return list, nil
 }
 
 // knownKeys lists the paths of all sections and keys; those inside a list have

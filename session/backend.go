@@ -48,6 +48,7 @@ var (
 	// errAuthentication tells a refused ticket from a refused link.
 	errAuthentication = errors.New("authentication")
 	errBackendCaps    = errors.New("hypervisor lacks required SPICE common capabilities")
+	errSASL           = errors.New("hypervisor offers SASL authentication only, not SPICE tickets: start it without SASL")
 )
 
 // endpoint is one way to reach a hypervisor; tls is nil for plaintext.
@@ -196,6 +197,9 @@ func linkTo(conn io.ReadWriter, m spiceproto.LinkMess, ticket authz.Secret) (spi
 	}
 	if reply.Error != spiceproto.LinkOK {
 		return reply, reply.Error
+	}
+	if reply.Common.Has(spiceproto.CapAuthSASL) && !reply.Common.Has(spiceproto.CapAuthSpice) {
+		return reply, errSASL
 	}
 	if !agree(m.Common, reply.Common) {
 		return reply, fmt.Errorf("%w (has %v)", errBackendCaps, spiceproto.CommonCapNames(reply.Common))

@@ -107,6 +107,7 @@ func TestUnusableHypervisors(t *testing.T) {
 		"reports an error":              {scripted(func(h *hypervisor) { h.replyError = spiceproto.LinkErrInvalidData }), "invalid data"},
 		"refuses the ticket":            {scripted(func(h *hypervisor) { h.resultError = spiceproto.LinkErrPermissionDenied }), "authentication: spice link: permission denied"},
 		"lacks the mini header":         {scripted(func(h *hypervisor) { h.common = spiceproto.Caps{3} }), "lacks required SPICE common capabilities (has [auth-selection auth-spice])"},
+		"offers SASL only":              {scripted(func(h *hypervisor) { h.common = spiceproto.Caps{0xd} }), "offers SASL authentication only"},
 		"has no port":                   {func(*testing.T) authz.Target { return authz.Target{Hypervisor: "127.0.0.1"} }, "neither an insecure nor a secure port"},
 		"is no socket":                  {func(t *testing.T) authz.Target { return authz.Target{Hypervisor: "unix:" + t.TempDir() + "/none"} }, "no such file"},
 	} {
@@ -177,7 +178,7 @@ func TestHypervisorCertificates(t *testing.T) {
 		"trusted, one of several":  {stranger.pem + ca.pem, "", ""},
 		"trusted itself":           {leaf.pem, "", ""},
 		"pinned":                   {ca.pem, "O=Test,CN=hv", ""},
-		"pinned otherwise":         {ca.pem, "O=Test,CN=hv2", `pinned host_subject does not match subject "CN=hv,O=Test"`},
+		"pinned otherwise":         {ca.pem, "O=Test,CN=hv2", `pinned host_subject does not match subject "O=Test,CN=hv": CN is "hv", pinned is "hv2"`},
 		"pinned in another order":  {ca.pem, "CN=hv,O=Test", "pinned host_subject"},
 		"unknown authority":        {stranger.pem, "", "unknown authority"},
 		"unknown, pin or not":      {stranger.pem, "O=Test,CN=hv", "unknown authority"},

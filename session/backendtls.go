@@ -57,7 +57,7 @@ func (v verifier) verify(state tls.ConnectionState) error {
 		return err
 	}
 	if difference := v.pin.Mismatch(leaf); difference != "" {
-		return &SubjectError{Subject: leaf.Subject.String(), Difference: difference}
+		return &SubjectError{Subject: authz.SubjectText(leaf), Difference: difference}
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ var errOldCertificate = errors.New("certificate is older than X.509 version 3")
 // SubjectError tells that a hypervisor's certificate is trusted but not the
 // pinned one.
 type SubjectError struct {
-	// Subject is the certificate's.
+	// Subject is the certificate's, in the order and form a pin has.
 	Subject string
 	// Difference tells the first attribute that is another.
 	Difference string

@@ -13,24 +13,40 @@ import (
 	"io/fs"
 	"math/big"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
-// LoadCertificate reads a PEM chain and its key. Errors name the file.
-func LoadCertificate(certFile, keyFile string) (tls.Certificate, error) {
-	chain, err := os.ReadFile(certFile)
+// CertificateFiles are the paths of a PEM chain and of the key of its first
+// certificate.
+type CertificateFiles struct{ Cert, Key string }
+
+// Load reads the certificate. Errors name the file.
+func (f CertificateFiles) Load() (tls.Certificate, error) {
+	chain, key, err := f.read()
 	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("read certificate: %w", err)
+		return tls.Certificate{}, err
 	}
-	key, err := os.ReadFile(keyFile)
-	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("read certificate key: %w", err)
+	return f.parse(chain, key)
+}
+
+func (f CertificateFiles) read() (chain, key []byte, err error) {
+	if chain, err = os.ReadFile(f.Cert); err != nil {
+		return nil, nil, fmt.Errorf("read certificate: %w", err)
 	}
+	if key, err = os.ReadFile(f.Key); err != nil {
+		return nil, nil, fmt.Errorf("read certificate key: %w", err)
+	}
+	return chain, key, nil
+}
+
+func (f CertificateFiles) parse(chain, key []byte) (tls.Certificate, error) {
 	pair, err := tls.X509KeyPair(chain, key)
 	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("certificate %s with key %s: %w", certFile, keyFile, err)
+		return tls.Certificate{}, fmt.Errorf("certificate %s with key %s: %w", f.Cert, f.Key, err)
 	}
 	return pair, nil
 }
@@ -45,21 +61,21 @@ const (
 // copy of it.
 const selfSignedLife = 10 * 365 * 24 * time.Hour
 
-// SelfSigned returns the certificate kept in dir, and makes it when there is
-// none yet. Clients need a copy of self-signed.pem as their CA file.
-func SelfSigned(dir string) (tls.Certificate, error) {
-	certFile, keyFile := filepath.Join(dir, selfSignedCert), filepath.Join(dir, selfSignedKey)
-	pair, err := LoadCertificate(certFile, keyFile)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return pair, err
+// SelfSigned returns the files of the certificate kept in dir, and makes it when
+// there is none yet: for listen, what the listeners bind to, and for this host's
+// names and addresses. Clients need a copy of self-signed.pem as their CA file.
+func SelfSigned(dir string, listen netip.Addr) (CertificateFiles, error) {
+	files := CertificateFiles{filepath.Join(dir, selfSignedCert), filepath.Join(dir, selfSignedKey)}
+	if _, err := files.Load(); !errors.Is(err, fs.ErrNotExist) {
+		return files, err
 	}
-	if err := makeSelfSigned(dir, certFile, keyFile); err != nil {
-		return tls.Certificate{}, fmt.Errorf("make self-signed certificate: %w", err)
+	if err := makeSelfSigned(dir, files, listen); err != nil {
+		return files, fmt.Errorf("make self-signed certificate: %w", err)
 	}
-	return LoadCertificate(certFile, keyFile)
+	return files, nil
 }
 
-func makeSelfSigned(dir, certFile, keyFile string) error {
+func makeSelfSigned(dir string, files CertificateFiles, listen netip.Addr) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -67,7 +83,7 @@ func makeSelfSigned(dir, certFile, keyFile string) error {
 	if err != nil {
 		return err
 	}
-	template := selfSignedTemplate(time.Now())
+	template := selfSignedTemplate(time.Now(), certifiedAddresses(listen))
 	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
 		return err
@@ -76,14 +92,14 @@ func makeSelfSigned(dir, certFile, keyFile string) error {
 	if err != nil {
 		return err
 	}
-	if err := writePEM(keyFile, "PRIVATE KEY", keyDER, 0o600); err != nil {
+	if err := writePEM(files.Key, "PRIVATE KEY", keyDER, 0o600); err != nil {
 		return err
 	}
-	return writePEM(certFile, "CERTIFICATE", cert, 0o644)
+	return writePEM(files.Cert, "CERTIFICATE", cert, 0o644)
 }
 
 // selfSignedTemplate names this host the ways a lab client would.
-func selfSignedTemplate(now time.Time) *x509.Certificate {
+func selfSignedTemplate(now time.Time, addresses []net.IP) *x509.Certificate {
 	names := []string{"localhost"}
 	if host, err := os.Hostname(); err == nil && host != "localhost" {
 		names = append(names, host)
@@ -94,12 +110,35 @@ func selfSignedTemplate(now time.Time) *x509.Certificate {
 		NotBefore:             now.Add(-time.Hour), // clocks of clients differ
 		NotAfter:              now.Add(selfSignedLife),
 		DNSNames:              names,
-		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+		IPAddresses:           addresses,
 		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		IsCA:                  true,
 		BasicConstraintsValid: true,
 	}
+}
+
+// certifiedAddresses are those a client may reach the proxy at: the loopback's,
+// listen if it is one, and the host's own but for link-local ones, which need a zone.
+func certifiedAddresses(listen netip.Addr) []net.IP {
+	addresses := []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback}
+	add := func(a net.IP) {
+		known := slices.ContainsFunc(addresses, a.Equal)
+		if a != nil && !known && !a.IsUnspecified() && !a.IsLinkLocalUnicast() {
+			addresses = append(addresses, a)
+		}
+	}
+	add(listen.WithZone("").AsSlice())
+	interfaces, err := net.InterfaceAddrs()
+	if err != nil {
+		return addresses // as good as can be known
+	}
+	for _, a := range interfaces {
+		if n, ok := a.(*net.IPNet); ok {
+			add(n.IP)
+		}
+	}
+	return addresses
 }
 
 // writePEM writes beside the file and renames, so that a crash leaves no half

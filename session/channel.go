@@ -16,6 +16,9 @@ import (
 type leg struct {
 	// conn carries SPICE bytes: a *tls.Conn, or the socket itself.
 	conn net.Conn
+	// peer is who is at the other end: the client itself when a balancer stands
+	// between; empty: the socket's.
+	peer string
 	// sock is the socket under conn, for options and queue sizes.
 	sock syscall.Conn
 	// tls tells that conn encrypts, so that bytes on the wire are more than

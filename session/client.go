@@ -31,6 +31,10 @@ type client struct {
 	conn net.Conn
 	link spiceproto.LinkMess
 	log  *zap.Logger
+	// permit is its share of the limits; balanced tells that it comes through a
+	// balancer, which first has to name the client.
+	permit   *permit
+	balanced bool
 	// refused tells that an answer was sent which the peer should still get.
 	refused bool
 	// started tells that the observer was told of the connection.
@@ -57,20 +61,33 @@ func (f *failure) Unwrap() error { return f.err }
 func (s *Server) welcome(ctx context.Context, sock net.Conn, secure bool) {
 	c := &client{ref: newRef(), peer: addrPort(sock.RemoteAddr()), sock: sock, conn: sock}
 	c.log = s.log.With(zap.String("connection_ref", c.ref), zap.Stringer("peer", sock.RemoteAddr()))
-	permit, err := s.permits.acquire(c.peer.Addr())
-	if err != nil {
+	if err := s.admit(c); err != nil {
 		s.conclude(c, &failure{Limited, err})
 		sock.Close()
 		return
 	}
 	s.handlers.Go(func() {
-		defer permit.release()
-		s.serve(ctx, c, permit, secure)
+		defer c.permit.release()
+		s.serve(ctx, c, secure)
 	})
 }
 
+// admit books c on the limits; on those of its address only when that is known.
+func (s *Server) admit(c *client) (err error) {
+	if c.permit, err = s.permits.acquire(); err != nil {
+		return err
+	}
+	if c.balanced = s.isBalancer(c.peer.Addr()); c.balanced {
+		return nil
+	}
+	if err = c.permit.identify(c.peer.Addr()); err != nil {
+		c.permit.release()
+	}
+	return err
+}
+
 // serve carries one connection from accept to close.
-func (s *Server) serve(ctx context.Context, c *client, permit *permit, secure bool) {
+func (s *Server) serve(ctx context.Context, c *client, secure bool) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	defer s.deregister(ctx, c)
@@ -84,7 +101,7 @@ func (s *Server) serve(ctx context.Context, c *client, permit *permit, secure bo
 	if !stop() && err != nil {
 		err = &failure{Interrupted, context.Cause(ctx)}
 	}
-	permit.handshakeDone()
+	c.permit.handshakeDone()
 	s.conclude(c, err)
 	if ch != nil {
 		s.run(ctx, ch)
@@ -104,6 +121,11 @@ func (s *Server) finish(c *client) {
 // hypervisor. end is what ends ctx. The error is a *failure, also when the client
 // was only redirected.
 func (s *Server) establish(ctx context.Context, c *client, end context.CancelCauseFunc, secure bool) (*channel, error) {
+	if c.balanced {
+		if err := s.learnPeer(c); err != nil {
+			return nil, err
+		}
+	}
 	if secure {
 		if err := s.startTLS(ctx, c); err != nil {
 			return nil, &failure{TLSFailed, err}
@@ -153,7 +175,10 @@ func (s *Server) authorize(ctx context.Context, c *client, token authz.Secret) (
 	if err == nil {
 		return target, nil
 	}
-	if _, denied := errors.AsType[*authz.Denied](err); denied {
+	if denial, denied := errors.AsType[*authz.Denied](err); denied {
+		if !denial.KnownToken {
+			s.permits.failures.book(c.peer.Addr(), time.Now())
+		}
 		c.refuse(spiceproto.AppendLinkResult(nil, spiceproto.LinkErrPermissionDenied))
 		return target, &failure{Denied, err}
 	}
@@ -189,7 +214,7 @@ func (s *Server) connect(ctx context.Context, c *client, token authz.Secret, tar
 		kind:         c.link.Type,
 		id:           c.link.ID,
 		connectionID: c.link.ConnectionID,
-		client:       newLeg(c.sock, c.conn),
+		client:       newLeg(c.sock, c.conn).of(c.peer),
 		server:       b.leg,
 		mode:         mode,
 		serverCaps:   b.caps,
@@ -217,8 +242,15 @@ func (s *Server) run(ctx context.Context, ch *channel) {
 	s.observer.ChannelStarted(info)
 	defer s.observer.ChannelEnded(info)
 	defer s.startTrace(ch, info)()
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	s.registry.carry(ch, s.cfg.Timeouts.Idle, end)
 	start := time.Now()
 	err := s.relay(ctx, ch)
+	s.registry.relayEnded(ch, err)
+	if _, idle := errors.AsType[*IdleError](err); idle {
+		ch.log.Warn("relay idle-read timeout; ending relay", zap.NamedError("reason", err))
+	}
 	level := zap.InfoLevel
 	if err != nil && !peerGone(err) && ctx.Err() == nil {
 		level = zap.WarnLevel
@@ -230,15 +262,16 @@ func (s *Server) run(ctx context.Context, ch *channel) {
 }
 
 var resultMessages = map[Result]string{
-	Redirected:       "client sent to the secure port",
-	Limited:          "connection refused by a limit",
-	TLSFailed:        "client TLS handshake failed",
-	LinkFailed:       "client link stage failed",
-	RegisterFailed:   "RegisterChannel failed; closing connection",
-	Denied:           "connection denied by control service",
-	AuthorizerFailed: "AuthorizeConnection RPC failed; closing connection",
-	BackendFailed:    "hypervisor connection failed",
-	Interrupted:      "handshake interrupted",
+	Redirected:        "client sent to the secure port",
+	Limited:           "connection refused by a limit",
+	ProxyHeaderFailed: "PROXY protocol header of a balancer not understood",
+	TLSFailed:         "client TLS handshake failed",
+	LinkFailed:        "client link stage failed",
+	RegisterFailed:    "RegisterChannel failed; closing connection",
+	Denied:            "connection denied by control service",
+	AuthorizerFailed:  "AuthorizeConnection RPC failed; closing connection",
+	BackendFailed:     "hypervisor connection failed",
+	Interrupted:       "handshake interrupted",
 }
 
 // conclude logs and counts what the handshake came to.
@@ -246,9 +279,23 @@ func (s *Server) conclude(c *client, err error) {
 	result := Relayed
 	if f, failed := errors.AsType[*failure](err); failed {
 		result = f.result
-		logFailure(c.log, f)
+		s.logEnd(c.log, f)
 	}
 	s.observer.Connection(c.link.Type, result)
+}
+
+// logEnd logs f, but for most of the connections that a limit refuses in a flood.
+func (s *Server) logEnd(log *zap.Logger, f *failure) {
+	if f.result == Limited {
+		skipped, ok := s.refusals.allow(time.Now())
+		if !ok {
+			return
+		}
+		if skipped > 0 {
+			log = log.With(zap.Int("not_logged", skipped))
+		}
+	}
+	logFailure(log, f)
 }
 
 // logFailure tells why a connection ended early. A client that just went away,
@@ -260,6 +307,11 @@ func logFailure(log *zap.Logger, f *failure) {
 		level = zap.DebugLevel
 	case Limited, RegisterFailed, AuthorizerFailed, BackendFailed:
 		level = zap.WarnLevel
+	case ProxyHeaderFailed:
+		level = zap.WarnLevel // a balancer is configured, by whoever reads the log
+		if peerGone(f.err) {
+			level = zap.DebugLevel
+		}
 	case TLSFailed, LinkFailed:
 		if peerGone(f.err) {
 			level = zap.DebugLevel

@@ -37,9 +37,15 @@ type Config struct {
 	// Connections bounds the client sockets held at a time; HandshakesPerAddress
 	// those of one address (one /64 of IPv6) that have not reached their relay.
 	Connections, HandshakesPerAddress int
-	Timeouts                          Timeouts
-	Firewall                          Firewall
-	Pacing                            Pacing
+	// TokenFailures is how many tokens of one address (one /64 of IPv6) may be
+	// refused in a minute before it is turned away.
+	TokenFailures int
+	// ProxyProtocolFrom are the balancers, whose connections begin with a PROXY
+	// protocol header of version 1 or 2 that names the client.
+	ProxyProtocolFrom []netip.Prefix
+	Timeouts          Timeouts
+	Firewall          Firewall
+	Pacing            Pacing
 }
 
 // Firewall says what is judged on channels, and which may be opened.
@@ -53,6 +59,8 @@ type Firewall struct {
 
 // Timeouts bound every stage before the relay, and the stop.
 type Timeouts struct {
+	// ProxyHeader bounds the PROXY protocol header of a balancer.
+	ProxyHeader time.Duration
 	// TLSAccept bounds the TLS handshake of a client.
 	TLSAccept time.Duration
 	// Redirect bounds a connection to the insecure port in Redirect mode.
@@ -62,6 +70,9 @@ type Timeouts struct {
 	Link time.Duration
 	// Backend bounds one attempt to reach a hypervisor, its link stage included.
 	Backend time.Duration
+	// Idle is how long a session may last without a byte on any of its channels;
+	// 0: for ever.
+	Idle time.Duration
 	// Drain is how long Serve waits for its connections after it was told to
 	// stop.
 	Drain time.Duration
@@ -132,12 +143,15 @@ func DefaultConfig() Config {
 		Address:              netip.IPv4Unspecified(),
 		Connections:          1000,
 		HandshakesPerAddress: 32,
+		TokenFailures:        60,
 		Timeouts: Timeouts{
-			TLSAccept: 10 * time.Second,
-			Redirect:  10 * time.Second,
-			Link:      30 * time.Second,
-			Backend:   30 * time.Second,
-			Drain:     10 * time.Second,
+			ProxyHeader: 5 * time.Second,
+			TLSAccept:   10 * time.Second,
+			Redirect:    10 * time.Second,
+			Link:        30 * time.Second,
+			Backend:     30 * time.Second,
+			Idle:        15 * time.Minute,
+			Drain:       10 * time.Second,
 		},
 		Firewall: Firewall{Config: firewall.DefaultConfig()},
 		Pacing: Pacing{
@@ -164,7 +178,7 @@ func (c Config) validate() error {
 		return errors.New("both listeners are off")
 	case c.SecurePort != 0 && len(c.Certificate.Certificate) == 0:
 		return errors.New("no certificate for the secure port")
-	case c.Connections < 1 || c.HandshakesPerAddress < 1:
+	case c.Connections < 1 || c.HandshakesPerAddress < 1 || c.TokenFailures < 1:
 		return errors.New("connection limits must be at least 1")
 	}
 	return nil

@@ -294,7 +294,7 @@ func TestOutcomes(t *testing.T) {
 		"hypervisor's subject is another": {
 			target: shows(leaf, ca.pem, "O=Test,CN=other"),
 			answer: spiceproto.LinkErrError, result: BackendFailed,
-			line:  `TLS: rejecting certificate: pinned host_subject does not match subject "CN=hv,O=Test": CN is "hv", pinned is "other"`,
+			line:  `TLS: rejecting certificate: pinned host_subject does not match subject "O=Test,CN=hv": CN is "hv", pinned is "other"`,
 			calls: []string{register, authorize, "Hypervisor connection failed: invalid peer certificate: NotValidForName", deregister},
 		},
 		"hypervisor's certificate has expired": {

@@ -3,6 +3,7 @@ package session
 import (
 	"crypto/tls"
 	"net"
+	"net/netip"
 	"sync"
 	"syscall"
 
@@ -36,6 +37,20 @@ func newLeg(sock, conn net.Conn) leg {
 	l.rtt = first.MinRTT
 	l.probe = s.sample
 	return l
+}
+
+// of names the leg's peer.
+func (l leg) of(peer netip.AddrPort) leg {
+	l.peer = peer.String()
+	return l
+}
+
+// address is the peer's, for errors.
+func (l leg) address() string {
+	if l.peer != "" {
+		return l.peer
+	}
+	return l.conn.RemoteAddr().String()
 }
 
 // sampler shares a probe between the goroutines of a channel.

@@ -67,7 +67,8 @@ func fullHeaders(client spiceproto.LinkMess) bool {
 }
 
 // readToken answers the link message with a fresh key and the capabilities of
-// spice-server, and decrypts the client's ticket.
+// spice-server, and decrypts the client's ticket. A key that no ticket comes back
+// for counts as a refused token: it cost as much.
 func (s *Server) readToken(ctx context.Context, c *client) (authz.Secret, error) {
 	c.limit(s.cfg.Timeouts.Link)
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeouts.Link)
@@ -76,18 +77,27 @@ func (s *Server) readToken(ctx context.Context, c *client) (authz.Secret, error)
 	if err != nil {
 		return "", inTime(err, "wait for a ticket key", s.cfg.Timeouts.Link)
 	}
-	reply := spiceproto.LinkReply{PubKey: key.PubKey()}
-	reply.Common, reply.Channel = offeredCaps(c.link)
-	if _, err := c.conn.Write(reply.Append(nil)); err != nil {
-		return "", inTime(err, "link reply", s.cfg.Timeouts.Link)
+	token, err := s.exchange(c, key)
+	if err != nil {
+		s.permits.failures.book(c.peer.Addr(), time.Now())
 	}
-	token, err := readTicket(c.conn, reply.Common, key)
 	switch {
 	case errors.Is(err, errMechanism):
 		c.refuse(spiceproto.AppendLinkResult(nil, spiceproto.LinkErrInvalidData))
 	case errors.Is(err, spiceproto.ErrTicket):
 		c.refuse(spiceproto.AppendLinkResult(nil, spiceproto.LinkErrPermissionDenied))
 	}
+	return token, err
+}
+
+// exchange sends the key and reads the ticket made with it.
+func (s *Server) exchange(c *client, key *spiceproto.TicketKey) (authz.Secret, error) {
+	reply := spiceproto.LinkReply{PubKey: key.PubKey()}
+	reply.Common, reply.Channel = offeredCaps(c.link)
+	if _, err := c.conn.Write(reply.Append(nil)); err != nil {
+		return "", inTime(err, "link reply", s.cfg.Timeouts.Link)
+	}
+	token, err := readTicket(c.conn, reply.Common, key)
 	if err != nil {
 		return "", inTime(err, "ticket", s.cfg.Timeouts.Link)
 	}

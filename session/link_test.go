@@ -7,8 +7,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -80,7 +82,7 @@ func TestBadLinkMessages(t *testing.T) {
 		reason string
 	}{
 		{"another protocol", []byte("GET / HTTP/1.1\r\nHost: proxy\r\n\r\n"), spiceproto.LinkErrInvalidMagic, "magic"},
-		{"noise", bytes.Repeat([]byte{0xff}, 100_000), spiceproto.LinkErrInvalidMagic, "magic"},
+		{"noise", bytes.Repeat([]byte{0xff}, lingerBytes-1000), spiceproto.LinkErrInvalidMagic, "magic"},
 		{"newer major version", patched(4, 3), spiceproto.LinkErrVersionMismatch, "major version 3"},
 		{"major version 0", patched(4, 0), silent, "major version 0"},
 		{"size below the least", patched(12, 17), spiceproto.LinkErrInvalidData, "size 17"},
@@ -263,6 +265,49 @@ type authorizerFunc func(authz.Request) (authz.Target, error)
 
 func (f authorizerFunc) Authorize(_ context.Context, r authz.Request) (authz.Target, error) {
 	return f(r)
+}
+
+// TestHandshakeFloodStarvesNobody has one address open connections that begin no
+// TLS handshake, while another one wants to work.
+func TestHandshakeFloodStarvesNobody(t *testing.T) {
+	const allowed = 4
+	p := startProxy(t, newHypervisor(t).target(), func(c *Config) {
+		c.Connections, c.HandshakesPerAddress = 2*allowed, allowed
+	})
+	flooder := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
+	for n := range 10 * allowed {
+		c, err := flooder.Dial("tcp", p.secure)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if n >= allowed {
+			c.SetDeadline(time.Now().Add(patience))
+			(&peer{c, t}).wantClose()
+			p.want(0, Limited)
+		}
+	}
+	c := p.tlsClient()
+	c.open(linkMess(spiceproto.ChannelMain))
+	p.want(spiceproto.ChannelMain, Relayed)
+	c.wantEcho()
+}
+
+// TestRefusalsDoNotFillTheLog: the pause after a line lasts while the test does.
+func TestRefusalsDoNotFillTheLog(t *testing.T) {
+	p := startProxyWith(t, authorizerFunc(nil), func(c *Config) { c.Connections = 1 },
+		func(s *Server) { s.refusals.next = time.Now().Add(time.Hour) })
+	p.client()
+	for range 3 {
+		p.client().wantClose()
+		p.want(0, Limited)
+	}
+	if _, ok := p.refusals.allow(time.Now()); ok || p.refusals.skipped != 4 {
+		t.Errorf("%d lines skipped, want the 3 of the connections and this one", p.refusals.skipped)
+	}
+	if lines := p.logs.FilterMessage("connection refused by a limit").Len(); lines != 0 {
+		t.Errorf("%d lines in the pause", lines)
+	}
 }
 
 func TestLimits(t *testing.T) {

@@ -48,6 +48,9 @@ const (
 	Redirected
 	// Limited: closed at once because a limit was reached.
 	Limited
+	// ProxyHeaderFailed: a balancer's PROXY protocol header was missing, wrong or
+	// late.
+	ProxyHeaderFailed
 	// TLSFailed: the client's TLS handshake failed or took too long.
 	TLSFailed
 	// LinkFailed: the client's link stage broke a rule or took too long.
@@ -66,7 +69,7 @@ const (
 )
 
 var resultNames = [...]string{
-	"relayed", "redirected", "limited", "tls_failed", "link_failed",
+	"relayed", "redirected", "limited", "proxy_header_failed", "tls_failed", "link_failed",
 	"register_failed", "denied", "authorizer_failed", "backend_failed", "interrupted",
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/netip"
 	"sync"
+	"time"
 )
 
 var (
@@ -12,10 +13,11 @@ var (
 )
 
 // permits bounds what strangers can make the proxy hold: sockets in all, and
-// unfinished handshakes per address. A connection over a limit is closed rather
+// unfinished handshakes per address; and how often an address may fail. A connection over a limit is closed rather
 // than queued, so that the limits themselves cost nothing.
 type permits struct {
 	connections, handshakesPerAddress int
+	failures                          *tokenFailures
 
 	mu         sync.Mutex
 	held       int
@@ -31,28 +33,40 @@ type permit struct {
 	held        bool
 }
 
-func newPermits(connections, handshakesPerAddress int) *permits {
+func newPermits(connections, handshakesPerAddress, failuresPerMinute int) *permits {
 	return &permits{
 		connections:          connections,
 		handshakesPerAddress: handshakesPerAddress,
+		failures:             newTokenFailures(failuresPerMinute),
 		handshakes:           make(map[netip.Prefix]int),
 	}
 }
 
-// acquire admits a connection from addr, which counts as handshaking.
-func (p *permits) acquire(addr netip.Addr) (*permit, error) {
-	address := addressKey(addr)
+// acquire admits a connection whose client is not known yet; see identify.
+func (p *permits) acquire() (*permit, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.held >= p.connections {
 		return nil, errTooManyConnections
 	}
-	if p.handshakes[address] >= p.handshakesPerAddress {
-		return nil, errTooManyHandshakes
-	}
 	p.held++
-	p.handshakes[address]++
-	return &permit{from: p, address: address, handshaking: true, held: true}, nil
+	return &permit{from: p, held: true}, nil
+}
+
+// identify books the connection on addr, where it counts as handshaking.
+func (t *permit) identify(addr netip.Addr) error {
+	if err := t.from.failures.check(addr, time.Now()); err != nil {
+		return err
+	}
+	address := addressKey(addr)
+	t.from.mu.Lock()
+	defer t.from.mu.Unlock()
+	if t.from.handshakes[address] >= t.from.handshakesPerAddress {
+		return errTooManyHandshakes
+	}
+	t.from.handshakes[address]++
+	t.address, t.handshaking = address, true
+	return nil
 }
 
 // active is the number of connections held.

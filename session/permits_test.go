@@ -8,10 +8,15 @@ import (
 
 func TestPermits(t *testing.T) {
 	a, b := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2")
-	p := newPermits(3, 2)
+	p := newPermits(3, 2, 1)
 	take := func(addr netip.Addr, want error) *permit {
 		t.Helper()
-		permit, err := p.acquire(addr)
+		permit, err := p.acquire()
+		if err == nil {
+			if err = permit.identify(addr); err != nil {
+				permit.release()
+			}
+		}
 		if !errors.Is(err, want) {
 			t.Fatalf("acquire(%v): %v, want %v", addr, err, want)
 		}

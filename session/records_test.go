@@ -24,14 +24,10 @@ func (c *countedConn) Write(p []byte) (int, error) {
 // A tls.Conn's Read returns the bytes of one record, so what it returns must
 // never go past the end of a message.
 func TestRecordsHoldOneMessage(t *testing.T) {
-	cert, err := SelfSigned(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
 	near, far := net.Pipe()
 	socket := &countedConn{Conn: near}
 	records := &recordBuffer{Conn: socket}
-	server := tls.Server(records, &tls.Config{Certificates: []tls.Certificate{cert}})
+	server := tls.Server(records, &tls.Config{Certificates: []tls.Certificate{issue(t, nil, "proxy").pair}})
 	client := tls.Client(far, &tls.Config{InsecureSkipVerify: true})
 	t.Cleanup(func() { near.Close(); far.Close() })
 

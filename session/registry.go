@@ -41,6 +41,7 @@ type clientSession struct {
 	// second.
 	display *firewall.Channel
 	shared  bool
+	relays  sessionRelays
 }
 
 func newRegistry(passthroughPercent int) *registry {

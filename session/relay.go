@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"sync"
 	"time"
@@ -186,18 +185,18 @@ func lingerClose(l leg, deadline time.Time) {
 type legError struct {
 	leg  string // "client" or "hypervisor"
 	verb string // "read from" or "write to"
-	peer net.Addr
+	peer string
 	err  error
 }
 
 func (e *legError) Error() string {
-	return fmt.Sprintf("%s %s %v: %v", e.verb, e.leg, e.peer, e.err)
+	return fmt.Sprintf("%s %s %s: %v", e.verb, e.leg, e.peer, e.err)
 }
 
 func (e *legError) Unwrap() error { return e.err }
 
 func readError(name string, l leg, err error) error {
-	return &legError{leg: name, verb: "read from", peer: l.conn.RemoteAddr(), err: err}
+	return &legError{leg: name, verb: "read from", peer: l.address(), err: err}
 }
 
 // forwardError is a writeError unless the firewall refuses a message.
@@ -209,5 +208,5 @@ func forwardError(name string, l leg, err error) error {
 }
 
 func writeError(name string, l leg, err error) error {
-	return &legError{leg: name, verb: "write to", peer: l.conn.RemoteAddr(), err: err}
+	return &legError{leg: name, verb: "write to", peer: l.address(), err: err}
 }

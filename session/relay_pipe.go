@@ -104,8 +104,12 @@ func (r *relaying) observer() func(spiceproto.Header, []byte) {
 	switch {
 	case r.acks != nil:
 		return r.acks.fromServer
-	case r.ch.kind == spiceproto.ChannelMain && r.cfg.onSession != nil:
-		return r.learnSession
+	case r.ch.kind == spiceproto.ChannelMain:
+		migration := &migrationWatch{log: r.ch.log}
+		return func(h spiceproto.Header, head []byte) {
+			r.learnSession(h, head)
+			migration.fromServer(h, head)
+		}
 	}
 	return nil
 }
@@ -144,7 +148,7 @@ func isKeyOrButton(op uint16, head []byte) bool {
 }
 
 func (r *relaying) learnSession(h spiceproto.Header, head []byte) {
-	if h.Type != spiceproto.MsgMainInit {
+	if h.Type != spiceproto.MsgMainInit || r.cfg.onSession == nil {
 		return
 	}
 	if init, err := spiceproto.ParseMainInit(head); err == nil {

@@ -104,7 +104,7 @@ func (w *stallWatch) judge(s pacer.LinkSample, now time.Time) {
 	}
 	if idle := now.Sub(w.since); idle >= w.timeout {
 		w.done = true
-		w.end(&StallError{Peer: w.client.conn.RemoteAddr().String(), Outstanding: s.Outstanding, For: idle})
+		w.end(&StallError{Peer: w.client.address(), Outstanding: s.Outstanding, For: idle})
 		return
 	}
 	w.schedule()

@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -43,13 +44,18 @@ type Server struct {
 	log       *zap.Logger
 
 	clientTLS *tls.Config
-	permits   *permits
-	keys      ticketKeys
-	registry  *registry
-	live      *liveSessions
+	// certificate is what the secure port shows from now on.
+	certificate atomic.Pointer[tls.Certificate]
+	permits     *permits
+	keys        ticketKeys
+	registry    *registry
+	live        *liveSessions
 	// missingOptions makes the lack of a socket option one line in the log.
 	missingOptions sync.Once
-	handlers       sync.WaitGroup
+	// refusals thins out the lines about connections that a limit refuses.
+	refusals limitLog
+	handlers sync.WaitGroup
+	phase    atomic.Pointer[error]
 
 	// listen is a seam for tests.
 	listen func(ctx context.Context, address netip.AddrPort) (net.Listener, error)
@@ -69,23 +75,25 @@ func New(cfg Config, deps Deps) (*Server, error) {
 	if deps.Log == nil {
 		deps.Log = zap.NewNop()
 	}
-	return &Server{
+	s := &Server{
 		cfg:       cfg,
 		auth:      deps.Authorizer,
 		registrar: deps.Registrar,
 		observer:  deps.Observer,
 		tracer:    deps.Tracer,
 		log:       deps.Log,
-		clientTLS: &tls.Config{
-			Certificates: []tls.Certificate{cfg.Certificate},
-			MinVersion:   tls.VersionTLS12,
-		},
-		permits:  newPermits(cfg.Connections, cfg.HandshakesPerAddress),
-		keys:     newTicketKeys(),
-		registry: newRegistry(cfg.Pacing.PassthroughPercent),
-		live:     newLiveSessions(),
-		listen:   listenTCP,
-	}, nil
+		permits:   newPermits(cfg.Connections, cfg.HandshakesPerAddress, cfg.TokenFailures),
+		keys:      newTicketKeys(),
+		registry:  newRegistry(cfg.Pacing.PassthroughPercent),
+		live:      newLiveSessions(),
+		listen:    listenTCP,
+	}
+	s.certificate.Store(&cfg.Certificate)
+	s.clientTLS = &tls.Config{
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return s.certificate.Load(), nil },
+		MinVersion:     tls.VersionTLS12,
+	}
+	return s, nil
 }
 
 // Serve binds the listeners and relays until ctx ends. Then it stops listening,
@@ -95,8 +103,10 @@ func New(cfg Config, deps Deps) (*Server, error) {
 func (s *Server) Serve(ctx context.Context) error {
 	listeners, err := s.bind(ctx)
 	if err != nil {
+		s.enter(err)
 		return err
 	}
+	s.enter(nil)
 	// Connections outlive the listeners by a moment, to be counted.
 	connections, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	g, running := errgroup.WithContext(ctx)
@@ -107,8 +117,12 @@ func (s *Server) Serve(ctx context.Context) error {
 			return s.accept(running, l, func(sock net.Conn) { s.welcome(connections, sock, l.secure) })
 		})
 	}
-	g.Go(func() error { return s.keys.fill(running) })
-	if err = g.Wait(); err == nil {
+	for range ticketKeyMakers() {
+		g.Go(func() error { return s.keys.fill(running) })
+	}
+	err = g.Wait()
+	s.enter(errShutdown)
+	if err == nil {
 		s.log.Info("shutdown signal received; draining in-flight sessions",
 			zap.Int("active", s.permits.active()),
 			zap.Int("drain_timeout_secs", int(s.cfg.Timeouts.Drain.Seconds())))
@@ -116,6 +130,21 @@ func (s *Server) Serve(ctx context.Context) error {
 	end(errShutdown)
 	s.drain()
 	return err
+}
+
+// errStarting is why a Server is not ready that has not opened its ports.
+var errStarting = errors.New("proxy is starting")
+
+// enter sets what Ready tells.
+func (s *Server) enter(phase error) { s.phase.Store(&phase) }
+
+// Ready returns nil while the ports are open, else why no client should be sent
+// here: the proxy is starting, or stops and drains. It asks nobody.
+func (s *Server) Ready() error {
+	if phase := s.phase.Load(); phase != nil {
+		return *phase
+	}
+	return errStarting
 }
 
 // errShutdown is why connections end when Serve does.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -82,6 +83,71 @@ func TestDrainDeadline(t *testing.T) {
 	p.wantLog(zap.WarnLevel, "drain deadline reached; exiting with sessions still in flight", "active:1")
 	close(release)
 	p.want(spiceproto.ChannelMain, Interrupted)
+}
+
+func TestReady(t *testing.T) {
+	s := idleServer(t, nil)
+	if err := s.Ready(); !errors.Is(err, errStarting) {
+		t.Errorf("before Serve: %v", err)
+	}
+	entered, release := make(chan bool), make(chan bool)
+	p := startProxyWith(t, authorizerFunc(func(authz.Request) (authz.Target, error) {
+		entered <- true
+		<-release // keeps the drain waiting
+		return authz.Target{}, errors.New("too late")
+	}), nil)
+	c := p.client()
+	c.send(ticketFor(t, c.link(linkMess(spiceproto.ChannelMain)), testToken))
+	await(t, entered, "call")
+	if err := p.Ready(); err != nil {
+		t.Errorf("while the ports are open: %v", err)
+	}
+	p.cancel()
+	c.wantClose() // connections end when the drain has begun
+	if err := p.Ready(); !errors.Is(err, errShutdown) {
+		t.Errorf("in the drain: %v", err)
+	}
+	close(release)
+}
+
+func TestPortInUseIsNotReady(t *testing.T) {
+	s := idleServer(t, nil)
+	s.listen = func(context.Context, netip.AddrPort) (net.Listener, error) { return nil, syscall.EADDRINUSE }
+	s.Serve(t.Context())
+	if err := s.Ready(); !errors.Is(err, syscall.EADDRINUSE) {
+		t.Errorf("Ready: %v", err)
+	}
+}
+
+func TestAnyAddressListens(t *testing.T) {
+	for address, peers := range map[string][]string{
+		"0.0.0.0":   {"127.0.0.1"},
+		"127.0.0.1": {"127.0.0.1"},
+		"::":        {"127.0.0.1", "::1"},
+		"::1":       {"::1"},
+	} {
+		l, err := listenTCP(t.Context(), netip.AddrPortFrom(netip.MustParseAddr(address), 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, peer := range peers {
+			c, err := net.Dial("tcp", net.JoinHostPort(peer, strconv.Itoa(int(addrPort(l.Addr()).Port()))))
+			if err != nil {
+				t.Errorf("%s is not reached as %s: %v", address, peer, err)
+				continue
+			}
+			server, err := l.Accept()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := addrPort(server.RemoteAddr()); got.String() != c.LocalAddr().String() {
+				t.Errorf("%s: client %v counts as %v", address, c.LocalAddr(), got)
+			}
+			server.Close()
+			c.Close()
+		}
+		l.Close()
+	}
 }
 
 // fakeListener fails as often as it has errors, then waits for Close.

@@ -2,15 +2,19 @@ package session
 
 import (
 	"context"
+	"runtime"
 
 	"spicepacer/spiceproto"
 )
 
 // ticketKeyStock is how many RSA keys wait for clients: enough for the channels
 // a client opens at once. A key costs 13 ms of CPU, before anybody is
-// authenticated; one goroutine makes them all, so that strangers can keep at
-// most one core busy.
+// authenticated, so strangers may keep ticketKeyMakers cores busy and no more;
+// clients that wait are served in the order they came.
 const ticketKeyStock = 16
+
+// ticketKeyMakers is how many goroutines make keys: half the cores.
+func ticketKeyMakers() int { return max(1, runtime.GOMAXPROCS(0)/2) }
 
 // ticketKeys hands out RSA keys made in advance, each once.
 type ticketKeys chan *spiceproto.TicketKey

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,7 +32,7 @@ type node struct {
 func newNode(t *testing.T) node {
 	t.Helper()
 	n := node{newSettings(t), filepath.Join(t.TempDir(), "api.sock")}
-	if _, err := session.SelfSigned(n.stateDir); err != nil {
+	if _, err := session.SelfSigned(n.stateDir, netip.Addr{}); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -111,6 +113,29 @@ func TestUnderTheDaemon(t *testing.T) {
 	r.wantLine("all in-flight sessions drained")
 	if err := r.Wait(); err != nil {
 		t.Errorf("after the signal: %v, want exit code 0", err)
+	}
+}
+
+// TestDrainIsNotReady: the page still answers while a channel's last call keeps
+// the drain waiting.
+func TestDrainIsNotReady(t *testing.T) {
+	n := newNode(t)
+	d := n.daemon(t)
+	d.On("DeregisterChannel", control.Rule{Answer: control.Hang})
+	r := start(t, n.args()...)
+	r.waitReady()
+	knock(t, n.settings)
+	wantCalls(t, d, "ClearNodeChannels", "ProxyControl", "RegisterChannel", "AuthorizeConnection", "RecordAuditEvent", "DeregisterChannel")
+	wantAnswer(t, n.settings, "/healthz/ready", http.StatusOK)
+	if err := r.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	r.wantLine("shutdown signal received; draining in-flight sessions active=1")
+	wantAnswer(t, n.settings, "/healthz/ready", http.StatusServiceUnavailable)
+	wantAnswer(t, n.settings, "/healthz", http.StatusOK)
+	d.Stop()
+	if err := r.Wait(); err != nil {
+		t.Errorf("after the drain: %v, want exit code 0", err)
 	}
 }
 

@@ -47,7 +47,10 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	defer stop()
 	// A second signal during the drain kills the process as usual.
 	context.AfterFunc(ctx, stop)
-	if err := serve(ctx, cfg, stdout); err != nil {
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	if err := serve(ctx, cfg, stdout, hangup); err != nil {
 		return fail(stderr, err, exitFailed)
 	}
 	return exitOK
@@ -67,8 +70,9 @@ func fail(stderr io.Writer, err error, code int) int {
 	return code
 }
 
-// serve runs the proxy and its metrics page until ctx ends.
-func serve(ctx context.Context, cfg config.Config, stdout io.Writer) error {
+// serve runs the proxy and its metrics page until ctx ends. What hangup receives
+// has it read its certificate again.
+func serve(ctx context.Context, cfg config.Config, stdout io.Writer, hangup <-chan os.Signal) error {
 	log := newLogger(cfg.Log, stdout)
 	defer log.Sync()
 	log.Info("kerbside-proxy starting", startFields(cfg)...)
@@ -77,7 +81,7 @@ func serve(ctx context.Context, cfg config.Config, stdout io.Writer) error {
 		if err != nil {
 			return err
 		}
-		return runServer(ctx, cfg, session.Deps{Authorizer: authorizer, Log: log}, nil)
+		return runServer(ctx, cfg, session.Deps{Authorizer: authorizer, Log: log}, nil, hangup)
 	}
 	daemon, err := kerbside.New(kerbsideConfig(cfg.Control), log)
 	if err != nil {
@@ -87,13 +91,17 @@ func serve(ctx context.Context, cfg config.Config, stdout io.Writer) error {
 	if err := daemon.ClearNodeChannels(ctx); err != nil {
 		log.Warn("ClearNodeChannels at startup failed; continuing", zap.Error(err))
 	}
-	return runServer(ctx, cfg, session.Deps{Authorizer: daemon, Registrar: daemon, Log: log}, daemon)
+	return runServer(ctx, cfg, session.Deps{Authorizer: daemon, Registrar: daemon, Log: log}, daemon, hangup)
 }
 
 // runServer relays, follows the daemon if there is one, and shows the metrics
 // page until ctx ends.
-func runServer(ctx context.Context, cfg config.Config, deps session.Deps, daemon *kerbside.Client) error {
-	settings, err := sessionConfig(cfg)
+func runServer(ctx context.Context, cfg config.Config, deps session.Deps, daemon *kerbside.Client, hangup <-chan os.Signal) error {
+	files, err := certificateFiles(cfg)
+	if err != nil {
+		return err
+	}
+	settings, err := sessionConfig(cfg, files)
 	if err != nil {
 		return err
 	}
@@ -108,13 +116,20 @@ func runServer(ctx context.Context, cfg config.Config, deps session.Deps, daemon
 	if err != nil {
 		return err
 	}
+	metrics.Health(server.Ready)
 	g, ctx := errgroup.WithContext(ctx)
+	// The page outlives the listeners, to tell of the drain.
+	page, closePage := context.WithCancel(context.WithoutCancel(ctx))
+	defer closePage()
 	if daemon != nil {
 		g.Go(func() error { daemon.Control(ctx, server); return nil })
 	}
-	g.Go(func() error { return server.Serve(ctx) })
+	if cfg.Listen.SecurePort != 0 {
+		g.Go(func() error { server.FollowCertificate(ctx, files, hangup); return nil })
+	}
+	g.Go(func() error { defer closePage(); return server.Serve(ctx) })
 	if cfg.Metrics.Port != 0 {
-		g.Go(func() error { return metrics.Serve(ctx, metricsAddress(cfg.Metrics), deps.Log) })
+		g.Go(func() error { return metrics.Serve(page, metricsAddress(cfg.Metrics), deps.Log) })
 	}
 	return g.Wait()
 }

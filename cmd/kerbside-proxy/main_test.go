@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"spicepacer/session"
 	"spicepacer/spiceproto"
 )
 
@@ -213,6 +215,8 @@ func TestRunAndStop(t *testing.T) {
 			r.waitReady()
 			knock(t, s)
 			r.wantLine("hypervisor connection failed")
+			wantAnswer(t, s, "/healthz", http.StatusOK)
+			wantAnswer(t, s, "/healthz/ready", http.StatusOK)
 			wantMetric(t, s, `spicepacer_connections_total{channel="main",result="backend_failed"} 1`)
 			if err := r.Process.Signal(signal); err != nil {
 				t.Fatal(err)
@@ -222,6 +226,49 @@ func TestRunAndStop(t *testing.T) {
 				t.Errorf("after the signal: %v, want exit code 0", err)
 			}
 		})
+	}
+}
+
+// TestCertificateIsReplaced under a running proxy, by SIGHUP: a bad one first.
+func TestCertificateIsReplaced(t *testing.T) {
+	s, next := newSettings(t), t.TempDir()
+	files, err := session.SelfSigned(next, netip.Addr{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, "--config", s.write(t))
+	r.waitReady()
+	knock(t, s)
+	install := func(from, name string) {
+		t.Helper()
+		content, err := os.ReadFile(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(s.stateDir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hangUp := func() {
+		t.Helper()
+		if err := r.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	install(files.Key, "self-signed-key.pem")
+	hangUp()
+	r.wantLine("certificate not reloaded; keeping the old one cert=" + filepath.Join(s.stateDir, "self-signed.pem"))
+	knock(t, s)
+	install(files.Cert, "self-signed.pem")
+	hangUp()
+	r.wantLine("certificate reloaded cert=" + filepath.Join(s.stateDir, "self-signed.pem"))
+	knock(t, s) // trusts what the file holds now
+	if err := r.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	r.wantLine("all in-flight sessions drained")
+	if err := r.Wait(); err != nil {
+		t.Errorf("after the signal: %v, want exit code 0", err)
 	}
 }
 
@@ -285,6 +332,18 @@ func metricsPage(t *testing.T, s settings) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+func wantAnswer(t *testing.T, s settings, path string, code int) {
+	t.Helper()
+	r, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d%s", s.metrics, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	if r.StatusCode != code {
+		t.Errorf("GET %s: %s, want %d", path, r.Status, code)
+	}
 }
 
 func TestJSONLog(t *testing.T) {

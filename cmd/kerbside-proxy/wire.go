@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/tls"
 	"net/netip"
 
 	"go.uber.org/zap"
@@ -15,8 +14,8 @@ import (
 	"spicepacer/spiceproto"
 )
 
-// sessionConfig translates the settings and loads the certificate.
-func sessionConfig(c config.Config) (session.Config, error) {
+// sessionConfig translates the settings and loads the certificate from its files.
+func sessionConfig(c config.Config, files session.CertificateFiles) (session.Config, error) {
 	s := session.DefaultConfig()
 	s.Address = c.Listen.Address
 	s.SecurePort, s.InsecurePort = c.Listen.SecurePort, c.Listen.InsecurePort
@@ -26,9 +25,12 @@ func sessionConfig(c config.Config) (session.Config, error) {
 	s.Connections = c.Limits.Connections
 	s.HandshakesPerAddress = c.Limits.HandshakesPerAddr
 	s.Firewall = firewallConfig(c.Firewall)
+	s.TokenFailures = c.Limits.TokenFailures
+	s.Timeouts.Idle = c.Limits.IdleTimeout
+	s.ProxyProtocolFrom = c.Limits.ProxyProtocolFrom
 	var err error
 	if s.SecurePort != 0 {
-		if s.Certificate, err = certificate(c); err != nil {
+		if s.Certificate, err = files.Load(); err != nil {
 			return s, err
 		}
 	}
@@ -62,11 +64,13 @@ func firewallConfig(f config.Firewall) session.Firewall {
 	}
 }
 
-func certificate(c config.Config) (tls.Certificate, error) {
-	if c.TLS.SelfSigned {
-		return session.SelfSigned(c.StateDir)
+// certificateFiles are those of the secure port's certificate, which is made if
+// it is to be our own.
+func certificateFiles(c config.Config) (session.CertificateFiles, error) {
+	if c.TLS.SelfSigned && c.Listen.SecurePort != 0 {
+		return session.SelfSigned(c.StateDir, c.Listen.Address)
 	}
-	return session.LoadCertificate(c.TLS.Cert, c.TLS.Key)
+	return session.CertificateFiles{Cert: c.TLS.Cert, Key: c.TLS.Key}, nil
 }
 
 // compressions are the values of pacing.compression that ask for one; the others

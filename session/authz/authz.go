@@ -100,7 +100,12 @@ func (t Target) Roots() (*x509.CertPool, error) {
 
 // Denied is a refusal. Reason is for the log; the client learns only
 // PERMISSION_DENIED.
-type Denied struct{ Reason string }
+type Denied struct {
+	Reason string
+	// KnownToken tells that the token was good and something else forbids the
+	// channel, so that no guess was made.
+	KnownToken bool
+}
 
 func (d *Denied) Error() string { return "denied: " + d.Reason }
 

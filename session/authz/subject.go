@@ -16,6 +16,7 @@ type Subject struct{ attributes []attribute }
 type attribute struct {
 	oid   string
 	value string // normalised
+	text  string // as a certificate has it
 }
 
 // subjectKeys are the keys a pin may use, case-sensitive.
@@ -144,6 +145,22 @@ func (a attribute) key() string {
 	return a.oid
 }
 
+// SubjectText returns cert's subject in the order of its encoding, in the form
+// that ParseSubject reads: what a pin for this certificate would be. Attributes
+// that no pin can have show as their object identifier.
+func SubjectText(cert *x509.Certificate) string {
+	attributes, err := subjectOf(cert)
+	if err != nil {
+		return cert.Subject.String()
+	}
+	escape := strings.NewReplacer(`\`, `\\`, `,`, `\,`)
+	texts := make([]string, len(attributes))
+	for i, a := range attributes {
+		texts[i] = a.key() + "=" + escape.Replace(a.text)
+	}
+	return strings.Join(texts, ",")
+}
+
 // rdnSET is one relative distinguished name; encoding/asn1 takes the SET in the
 // name as the ASN.1 type.
 type rdnSET []struct {
@@ -163,7 +180,7 @@ func subjectOf(cert *x509.Certificate) ([]attribute, error) {
 			if err != nil {
 				return nil, err
 			}
-			attributes = append(attributes, attribute{oid: a.Type.String(), value: normalise(text)})
+			attributes = append(attributes, attribute{oid: a.Type.String(), value: normalise(text), text: text})
 		}
 	}
 	return attributes, nil

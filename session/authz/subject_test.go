@@ -108,6 +108,24 @@ func TestMismatchNamesTheAttribute(t *testing.T) {
 	}
 }
 
+// TestSubjectTextIsAPin for the certificate it is taken from.
+func TestSubjectTextIsAPin(t *testing.T) {
+	cert := certificate(t,
+		valueSET{text(oidO, asn1.TagUTF8String, `a\b,c=d `)}, valueSET{text(oidCN, asn1.TagUTF8String, "HV 1")})
+	got := SubjectText(cert)
+	if want := `O=a\\b\,c=d ,CN=HV 1`; got != want {
+		t.Errorf("subject %s, want %s", got, want)
+	}
+	s, err := ParseSubject(got)
+	if err != nil || !s.Matches(cert) {
+		t.Errorf("%s: %v, %s", got, err, s.Mismatch(cert))
+	}
+	unnamed := certificate(t, valueSET{text(asn1.ObjectIdentifier{2, 5, 4, 5}, asn1.TagPrintableString, "7")})
+	if got := SubjectText(unnamed); got != "2.5.4.5=7" {
+		t.Errorf("an attribute without a name: %s", got)
+	}
+}
+
 func TestSubjectOfSeveralValuesInOneRDN(t *testing.T) {
 	// DER sorts a SET by encoding: CN (2.5.4.3) comes before O (2.5.4.10).
 	cert := certificate(t, valueSET{

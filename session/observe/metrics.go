@@ -20,6 +20,7 @@ type Metrics struct {
 	registry    *prometheus.Registry
 	connections *prometheus.CounterVec
 	kerbside    *kerbsideMetrics
+	ready       func() error // nil: no health endpoint
 
 	mu    sync.Mutex
 	live  map[*session.Stats]session.ChannelInfo

@@ -15,9 +15,13 @@ import (
 // requestTimeout bounds a scraper that sends or reads slowly.
 const requestTimeout = 10 * time.Second
 
-// Handler answers GET /metrics, and anything else with an empty 404.
+// Handler answers GET /metrics and what Health adds, and anything else with an
+// empty 404.
 func (m *Metrics) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if m.health(w, r) {
+			return
+		}
 		if r.Method != http.MethodGet || r.URL.Path != "/metrics" {
 			w.WriteHeader(http.StatusNotFound)
 			return

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"io"
 	"net"
+	"net/netip"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -32,7 +33,11 @@ func terminator(t *testing.T, hypervisor net.Addr, limit int64) (addr string, tr
 	if err := makeCertificate(dir); err != nil {
 		t.Fatal(err)
 	}
-	pair, err := session.SelfSigned(dir)
+	files, err := session.SelfSigned(dir, netip.Addr{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, err := files.Load()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -110,7 +111,7 @@ const (
 
 // makeCertificate makes the certificate both programs show.
 func makeCertificate(dir string) error {
-	if _, err := session.SelfSigned(dir); err != nil {
+	if _, err := session.SelfSigned(dir, netip.Addr{}); err != nil {
 		return err
 	}
 	cert, err := os.ReadFile(filepath.Join(dir, certFile))

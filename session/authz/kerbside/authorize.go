@@ -61,7 +61,7 @@ func (c *Client) checkPolicy(ctx context.Context, ch authz.Channel, t authz.Targ
 	if err := c.Audit(ctx, ch, t, authz.AuditNotPermitted); err != nil {
 		log.Warn("RecordAuditEvent failed; continuing", zap.String("audit", authz.AuditNotPermitted), zap.Error(err))
 	}
-	return &authz.Denied{Reason: authz.NotPermitted}
+	return &authz.Denied{Reason: authz.NotPermitted, KnownToken: true}
 }
 
 // modeOf is Enforce without a policy, and for numbers that are no modes.
