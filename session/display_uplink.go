@@ -159,6 +159,7 @@ func (d *display) bookAcks(now time.Time) {
 	}
 	if n > 0 || asks {
 		wake(d.uplink.due)
+		d.traceState()
 	}
 }
 
