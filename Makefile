@@ -70,37 +70,6 @@ bench: packages build
 	$(BIN)/spicebench cost --proxy $(BIN)/kerbside-proxy --out $(BIN)/bench/cost.jsonl
 	go test -run '^$$' -bench . -benchmem ./spiceproto ./pacer ./session
 
-clean: $$unformatted"; exit 1; }
-	go vet ./...
-
-unit:
-	go test $$(go list ./... | grep -v /integration)
-
-race:
-	go test -race $$(go list ./... | grep -v /integration)
-
-# One after the other: each test has a guest of its own, and two cores.
-integration:
-	go test -count=1 -timeout 15m ./integration
-
-# Tests that take long, the ten minute soak among them.
-test-long: packages
-	SPICEPACER_LONG=1 go test -count=1 -timeout 60m -v ./integration
-
-# The figures of docs/measurements.md. Takes about an hour and a half and wants
-# the machine to itself.
-AB := $(BIN)/spicebench ab --proxy $(BIN)/kerbside-proxy --presses 20 --repeats 2
-RAW := raw={pacing: {mode: adaptive, raw_valve: true}}
-bench: packages build
-	$(AB) --cells 80:10/heavy --interval 80:10=2500ms --proxy-arm '$(RAW)' \
-		--arms passthrough,passthrough2,withhold,adaptive,raw --out $(BIN)/bench/heavy
-	$(AB) --cells 80:50/heavy,20:50/heavy,150:2/heavy,80:10/idle \
-		--arms passthrough,passthrough2,withhold,adaptive --out $(BIN)/bench/links
-	$(AB) --cells 150:50/large-busy,80:10/busy \
-		--arms passthrough,passthrough2,adaptive --out $(BIN)/bench/busy
-	$(BIN)/spicebench cost --proxy $(BIN)/kerbside-proxy --out $(BIN)/bench/cost.jsonl
-	go test -run '^$$' -bench . -benchmem ./spiceproto ./session
-
 # The plugins are tools of go.mod; the compiler is Debian's and leaves no trace
 # but its version in a comment.
 generate:
