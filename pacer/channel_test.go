@@ -227,23 +227,16 @@ func TestChannelFullLinkFollowsTheClient(t *testing.T) {
 	}
 }
 
-// With nothing left to send the link is not the limit.
+// With nothing left to send the link is not the limit, and that holds at once: the
+// server may be waiting for the ACK, and then nothing else happens any more.
 func TestChannelDryIsNotFull(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		notes func(*channelRig)
-	}{
-		{"drained", func(r *channelRig) { r.Drained() }},
-		{"observed", func(r *channelRig) { r.acknowledged(1) }},
-	} {
-		r := newRig(t, pacer.Adaptive, nil)
-		r.messages(window, 1_000)
-		r.saturate()
-		r.send(r.queued, window)
-		r.wantAcks(0, c.name+": not yet noticed")
-		c.notes(r)
-		r.wantAcks(1, c.name)
-	}
+	r := newRig(t, pacer.Adaptive, nil)
+	r.messages(window, 1_000)
+	r.saturate()
+	r.send(r.queued-1, window-1)
+	r.wantAcks(0, "a byte is left")
+	r.send(1, 1)
+	r.wantAcks(1, "dry")
 }
 
 // A sweep that has begun is not cut short by missing credits, if it is long.
@@ -503,9 +496,7 @@ func TestChannelStalledClient(t *testing.T) {
 	r.wantOpen(true, "stalled: the server is not held")
 	r.wantAcks(1, "stalled: the server is not held")
 	r.columns(0, 1, largeColumn)
-	r.wantOpen(false, "another sweep")
-	r.acknowledged(0)
-	r.wantOpen(true, "another sweep, released again")
+	r.wantOpen(true, "another sweep")
 	r.acknowledged(1)
 	r.columns(1, sweepWidth, largeColumn)
 	r.columns(0, 1, largeColumn)
