@@ -153,7 +153,7 @@ func (s *session) pictureRun(random *rand.Rand) {
 		}
 	}
 	if random.IntN(4) > 0 { // else what is queued goes by the link as it is
-		s.setLink(link.Profile{RTT: 10 * time.Millisecond, RateMbit: 50})
+		s.setLink(fastLink)
 	}
 	k.FPS = 0
 	s.set(k)
@@ -175,6 +175,12 @@ func randomKnobs(random *rand.Rand) keydraw.Knobs {
 	}
 	return k
 }
+
+// Links for what is left in the end, and for pictures in JPEG.
+var (
+	fastLink = link.Profile{RTT: 10 * time.Millisecond, RateMbit: 50}
+	jpegLink = link.Profile{RTT: 40 * time.Millisecond, RateMbit: 2}
+)
 
 func randomLink(random *rand.Rand) link.Profile {
 	milliseconds := []int{5, 20, 80, 150}[random.IntN(4)]
@@ -198,23 +204,58 @@ func (s *session) setLink(p link.Profile) {
 	}
 }
 
-// wantSamePicture looks until the viewer shows what QEMU shows. The guest is still,
-// so that nothing repairs a picture that is wrong.
+// wantQuiet waits until everything the hypervisor has to say is with the viewer.
+func (s *session) wantQuiet() {
+	s.t.Helper()
+	const still = 3 // answers without a change
+	before, same := -1., 0
+	s.eventually("an end of the display's data", func() error {
+		queued, err := s.proxy.metric(`spicepacer_display_queue_bytes{mode="adaptive"}`)
+		if err != nil {
+			return err
+		}
+		sent, err := s.proxy.metric(`spicepacer_bytes_total{channel="display",direction="server_to_client"}`)
+		if err != nil {
+			return err
+		}
+		if sent != before || queued > 0 {
+			before, same = sent, 0
+		}
+		if same++; same < still {
+			return fmt.Errorf("%.0f bytes queued, %.0f sent", queued, sent)
+		}
+		return nil
+	})
+}
+
+// dump asks for the picture as the hypervisor has it.
+func (s *session) dump() (*image.RGBA, error) {
+	s.t.Helper()
+	file := s.file("dump.ppm")
+	if s.player != nil {
+		s.player.do("dump %s", file)
+	} else if err := s.guest.QMP.Screendump(s.patient(), file); err != nil {
+		return nil, err
+	}
+	return loadPPM(s.t, file), nil
+}
+
+// wantSamePicture looks until the viewer shows what the hypervisor does, which is
+// still, so that nothing repairs a picture that is wrong.
 func (s *session) wantSamePicture(name string) {
 	s.t.Helper()
+	s.wantQuiet()
 	var seen, shown *image.RGBA
 	defer func() {
 		if s.t.Failed() && seen != nil && shown != nil {
 			savePNG(s.t, s.file(name+"-viewer.png"), seen)
-			savePNG(s.t, s.file(name+"-qemu.png"), shown)
+			savePNG(s.t, s.file(name+"-hypervisor.png"), shown)
 		}
 	}()
 	s.eventually("the same picture, see "+s.file(name+"-*.png"), func() (err error) {
-		dump := s.file("qemu.ppm")
-		if err := s.guest.QMP.Screendump(s.patient(), dump); err != nil {
+		if shown, err = s.dump(); err != nil {
 			return err
 		}
-		shown = loadPPM(s.t, dump)
 		if seen, err = s.viewer.picture(); err != nil {
 			return err
 		}

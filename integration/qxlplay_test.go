@@ -1,0 +1,229 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"spicepacer/spiceproto"
+)
+
+// The second half of TestSamePicture: what QEMU's virtio-vga never sends. The
+// program testdata/qxlplay is a spice-server that plays random QXL commands.
+
+// Kinds of commands, as testdata/qxlplay/draw.h numbers them.
+const (
+	playCached   = 2
+	playBlends   = 4
+	playMoves    = 8
+	playSurfaces = 16
+	playClipped  = 32
+	playVideo    = 64
+	playAll      = 127
+)
+
+// Values of spice_wan_compression_t and of SPICE_STREAM_VIDEO_*, spice-server.h.
+const (
+	wanAlways, wanNever    = 2, 3
+	streamsOff, streamsAll = 1, 2
+)
+
+// playerSettings are a way to run qxlplay, and what the proxy asks of it.
+type playerSettings struct {
+	name        string
+	image       spiceproto.Compression
+	jpeg, zlib  int
+	compression string // of the proxy
+}
+
+var allPlayers = []playerSettings{
+	{"auto_lz", spiceproto.CompressionAutoLZ, wanNever, wanNever, "keep"},
+	{"auto_glz, managed", spiceproto.CompressionAutoGLZ, wanNever, wanNever, "auto"},
+	{"auto_glz", spiceproto.CompressionAutoGLZ, wanNever, wanNever, "keep"},
+	{"quic", spiceproto.CompressionQUIC, wanNever, wanNever, "keep"},
+	{"lz", spiceproto.CompressionLZ, wanNever, wanNever, "keep"},
+	{"glz with zlib", spiceproto.CompressionGLZ, wanNever, wanAlways, "keep"},
+	{"lz4", spiceproto.CompressionLZ4, wanNever, wanNever, "keep"},
+	{"off", spiceproto.CompressionOff, wanNever, wanNever, "keep"},
+}
+
+// The same with random commands of all kinds a display driver may give.
+func TestSamePictureOfCommands(t *testing.T) {
+	players, runs := allPlayers[:1], 6
+	if os.Getenv(longVariable) == "1" {
+		players, runs = allPlayers, 25
+	}
+	seed := pictureSeed(t)
+	var sum orderFigures
+	for i, settings := range players {
+		t.Run(settings.name, func(t *testing.T) {
+			s := newLab(t, "80:10", viewerPrograms...).startPlayed(settings, "adaptive")
+			random := rand.New(rand.NewPCG(seed, uint64(i)))
+			for n := range runs {
+				s.playRun(random, n)
+				s.wantSamePicture(fmt.Sprintf("run-%d", n))
+			}
+			s.wantConnected()
+			f := s.orderFigures()
+			t.Logf("%d runs: %v", runs, f)
+			sum.add(f)
+		})
+	}
+	t.Logf("all: %v", sum)
+	if sum.replaced == 0 || sum.overtook == 0 {
+		t.Errorf("%v: the runs do not show what they are for", sum)
+	}
+}
+
+// JPEG loses something, but the same: the picture of a paced viewer is that of one
+// that gets everything in order. The commands are such that each pixel in the end
+// is of one image, which is compressed as a whole whenever it is sent.
+func TestSamePictureOfJPEG(t *testing.T) {
+	runs := 2
+	if os.Getenv(longVariable) == "1" {
+		runs = 10
+	}
+	seed := pictureSeed(t)
+	settings := playerSettings{"jpeg", spiceproto.CompressionAutoLZ, wanAlways, wanNever, "keep"}
+	pictures := make(map[string][]*image.RGBA)
+	for _, mode := range []string{"passthrough", "adaptive"} {
+		t.Run(mode, func(t *testing.T) {
+			s := newLab(t, "80:10", viewerPrograms...).startPlayed(settings, mode)
+			s.setLink(jpegLink)
+			for n := range runs {
+				s.player.do("play %d %d %d %d", seed+uint64(n), 600, 150, playClipped)
+				s.wantQuiet()
+				picture, err := s.viewer.picture()
+				if err != nil {
+					t.Fatal(err)
+				}
+				savePNG(t, s.file(fmt.Sprintf("jpeg-%d.png", n)), picture)
+				pictures[mode] = append(pictures[mode], picture)
+			}
+			if mode == "adaptive" {
+				f := s.orderFigures()
+				t.Log(f)
+				if f.replaced == 0 || f.overtook == 0 {
+					t.Errorf("%v: the runs do not show what they are for", f)
+				}
+			}
+		})
+	}
+	for n := range pictures["adaptive"] {
+		if d := differing(pictures["adaptive"][n], pictures["passthrough"][n]); d > 0 {
+			t.Errorf("picture %d of the paced viewer differs from the other's in %d pixels", n, d)
+		}
+	}
+}
+
+// player is a running qxlplay.
+type player struct {
+	*process
+	l    *lab
+	in   io.WriteCloser
+	done int // lines answered
+}
+
+// playerDone begins the answer to a line.
+const playerDone = "QXLPLAY DONE"
+
+// buildPlayer compiles testdata/qxlplay, or skips the test where there is no
+// spice-server to compile it with, but not in CI.
+func buildPlayer(t *testing.T) string {
+	t.Helper()
+	flags, err := exec.Command("pkg-config", "--cflags", "--libs", "spice-server").Output()
+	if err != nil {
+		const missing = "apt-get install gcc pkg-config libspice-server-dev"
+		if os.Getenv("CI") != "" {
+			t.Fatalf("pkg-config spice-server: %v: %s", err, missing)
+		}
+		t.Skipf("no spice-server to build a program with: %s", missing)
+	}
+	sources, err := filepath.Glob("testdata/qxlplay/*.c")
+	if err != nil || len(sources) == 0 {
+		t.Fatalf("no sources: %v", err)
+	}
+	program := filepath.Join(t.TempDir(), "qxlplay")
+	args := append([]string{"-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror", "-o", program}, sources...)
+	args = append(args, strings.Fields(string(flags))...)
+	if out, err := exec.Command("gcc", append(args, "-lpthread")...).CombinedOutput(); err != nil {
+		t.Fatalf("build qxlplay: %v\n%s", err, out)
+	}
+	return program
+}
+
+// startPlayed is startStill with a player in the place of a guest.
+func (l *lab) startPlayed(settings playerSettings, mode string) *session {
+	l.t.Helper()
+	cmd := command(l.link.Server())(context.WithoutCancel(l.t.Context()), buildPlayer(l.t),
+		fmt.Sprint(qemuPort), fmt.Sprint(uint8(settings.image)), fmt.Sprint(settings.jpeg), fmt.Sprint(settings.zlib))
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	s := &session{lab: l, player: &player{l: l, in: in}}
+	s.player.process = l.start("qxlplay", cmd)
+	s.player.wait()
+	pacing := map[string]any{"mode": mode, "reorder": true, "compression": settings.compression}
+	s.proxy = l.startPacing(pacing, nil, plainTarget)
+	s.viewer = l.startScreen().startViewer(l.consoleFile())
+	s.viewer.wantBox("connected", evenBox)
+	return s
+}
+
+// tell gives the player a line.
+func (p *player) tell(format string, args ...any) {
+	p.l.t.Helper()
+	if _, err := fmt.Fprintf(p.in, format+"\n", args...); err != nil {
+		p.l.t.Fatal(err)
+	}
+}
+
+// wait returns once the player has answered one more line.
+func (p *player) wait() {
+	p.l.t.Helper()
+	p.done++
+	if _, err := p.output.wait(p.l.patient(), p.done, beginning(playerDone)); err != nil {
+		p.l.t.Fatalf("qxlplay: %v\n%s", err, p.output.tail())
+	}
+}
+
+// do gives a line and waits for the answer.
+func (p *player) do(format string, args ...any) {
+	p.l.t.Helper()
+	p.tell(format, args...)
+	p.wait()
+}
+
+// playRun plays commands while the link changes. Every fifth run also begins with
+// another resolution or another treatment of videos.
+func (s *session) playRun(random *rand.Rand, n int) {
+	s.t.Helper()
+	if n%5 == 1 {
+		s.player.do("screen %d %d", 640+random.IntN(640), 480+random.IntN(320))
+	}
+	if n%5 == 3 {
+		s.player.do("streams %d", streamsOff+random.IntN(2))
+	}
+	kinds := random.IntN(playAll + 1)
+	if n%4 == 0 {
+		kinds = playAll
+	}
+	s.player.tell("play %d %d %d %d", random.Uint64()>>16, 50+random.IntN(400), 30+random.IntN(400), kinds)
+	for range random.IntN(4) {
+		s.setLink(randomLink(random))
+		time.Sleep(time.Duration(random.IntN(500)) * time.Millisecond)
+	}
+	s.player.wait()
+	if random.IntN(4) > 0 { // else what is queued goes by the link as it is
+		s.setLink(fastLink)
+	}
+}
