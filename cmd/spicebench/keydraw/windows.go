@@ -9,7 +9,7 @@ type windows struct {
 	area    image.Rectangle
 	stack   []*window // the uppermost last
 	random  lcg
-	changed image.Rectangle // by the last act
+	changed image.Rectangle // by the last act, empty before the first
 }
 
 // window is one window: what it shows and where its top left corner is.
@@ -26,9 +26,9 @@ type window struct {
 const windowCount = 6
 
 func newWindows(area image.Rectangle, seed uint32) *windows {
-	w := &windows{area: area, random: lcg(seed), changed: area}
+	w := &windows{area: area, random: lcg(seed)}
 	for i := range windowCount {
-		size := image.Pt(w.between(area.Dx()/6, area.Dx()/2), w.between(area.Dy()/6, area.Dy()/2))
+		size := image.Pt(1+w.between(area.Dx()/6, area.Dx()/2), 1+w.between(area.Dy()/6, area.Dy()/2))
 		at := area.Min.Add(image.Pt(w.between(0, area.Dx()-size.X), w.between(0, area.Dy()-size.Y)))
 		w.stack = append(w.stack, newWindow(size, at, i, lcg(seed+uint32(i))))
 	}
@@ -91,21 +91,29 @@ func (w *window) bounds() image.Rectangle { return image.Rectangle{Max: w.size}.
 
 func (s *windows) bounds() image.Rectangle { return s.changed }
 
-// paint does one act and repaints what it changes, which may be nothing.
+// paint does one act and repaints what that changes; the first time, everything.
 func (s *windows) paint(c *canvas) {
+	if s.changed.Empty() {
+		s.changed = s.area
+	} else {
+		s.changed = s.act().Intersect(s.area)
+	}
+	s.compose(c, s.changed)
+}
+
+// act does something with the uppermost window, or makes another that, and returns
+// where the screen changes.
+func (s *windows) act() image.Rectangle {
 	top := s.stack[len(s.stack)-1]
 	switch s.random.next() % 10 {
 	case 0:
-		s.changed = s.raise(int(s.random.next()) % len(s.stack))
+		return s.raise(int(s.random.next()) % len(s.stack))
 	case 1, 2, 3:
-		s.changed = top.scroll(s.between(1, 24))
+		return top.scroll(s.between(1, 24))
 	case 4, 5:
-		s.changed = top.write()
-	default:
-		s.changed = s.drag(top, image.Pt(s.between(-24, 24), s.between(-24, 24)))
+		return top.write()
 	}
-	s.changed = s.changed.Intersect(s.area)
-	s.compose(c, s.changed)
+	return s.drag(top, image.Pt(s.between(-24, 24), s.between(-24, 24)))
 }
 
 // raise brings a window to the top.
@@ -135,11 +143,11 @@ func (w *window) scroll(rows int) image.Rectangle {
 	return w.bounds()
 }
 
-// write types a character behind the last one.
+// write types a character behind the last one. A window too small for one scrolls.
 func (w *window) write() image.Rectangle {
 	columns, lines := w.size.X/cellWidth, w.size.Y/cellHeight
 	if columns == 0 || lines == 0 {
-		return image.Rectangle{}
+		return w.scroll(1)
 	}
 	at := image.Pt(w.typed%columns*cellWidth, w.typed/columns%lines*cellHeight)
 	w.typed++
