@@ -143,8 +143,15 @@ static QXLInterface device = {
 /* What the lines say. */
 
 /* The key box of the measuring guest, by which tests find the screen, is alone in
- * a strip at the left. */
+ * a strip at the left. Its colour changes with the end of every play. */
 enum { box_at = 16, box_side = 96, strip = 144 };
+
+static int plays;
+
+static void draw_key_box(void)
+{
+    submit(draw_box(box_at, box_at, box_at + box_side, box_at + box_side, plays % 2 ? 0x40ff40 : 0xff4040));
+}
 
 static void set_screen(int w, int h)
 {
@@ -166,7 +173,7 @@ static void set_screen(int w, int h)
     spice_qxl_create_primary_surface(&qxl, 0, &create);
     draw_area(strip, w, h);
     submit(draw_box(0, 0, w, h, 0x102040));
-    submit(draw_box(box_at, box_at, box_at + box_side, box_at + box_side, 0xff4040));
+    draw_key_box();
     drain();
 }
 
@@ -180,6 +187,8 @@ static void play(uint64_t seed, int count, int per_second, unsigned kinds)
             loop_step(2);
         submit(draw_next(kinds));
     }
+    plays++;
+    draw_key_box();
     drain();
 }
 
