@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"image/draw"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -263,30 +264,32 @@ func (s *session) wantSamePicture(name string) {
 	})
 }
 
-// sameWithin finds the guest's screen on the viewer's by its key box and compares
-// all of it.
+// sameWithin compares all of the hypervisor's screen with what is seen of it.
 func sameWithin(seen, shown *image.RGBA) error {
-	colour := shown.RGBAAt(keydraw.KeyBox.Min.X, keydraw.KeyBox.Min.Y)
-	at, found := block(seen, colour, keydraw.KeyBox.Size())
-	if !found {
-		return fmt.Errorf("no key box in %v", colour)
+	part, err := screenIn(seen, shown.RGBAAt(keydraw.KeyBox.Min.X, keydraw.KeyBox.Min.Y), shown.Rect)
+	if err != nil {
+		return err
 	}
-	origin := at.Sub(keydraw.KeyBox.Min)
-	if !shown.Rect.Add(origin).In(seen.Rect) {
-		return errors.New("the guest's screen is not all visible")
-	}
-	var where image.Rectangle
-	n := 0
-	for p := range points(shown.Rect) {
-		if q := p.Add(origin); shown.RGBAAt(p.X, p.Y) != seen.RGBAAt(q.X, q.Y) {
-			where = where.Union(image.Rectangle{Min: p, Max: p.Add(image.Pt(1, 1))})
-			n++
-		}
-	}
-	if n > 0 {
-		return fmt.Errorf("%d pixels differ, in %v of %v", n, where, shown.Rect)
+	if n := differing(part, shown); n > 0 {
+		return fmt.Errorf("%d pixels differ", n)
 	}
 	return nil
+}
+
+// screenIn cuts the hypervisor's screen out of the viewer's. It is found by its key
+// box.
+func screenIn(seen *image.RGBA, box color.RGBA, size image.Rectangle) (*image.RGBA, error) {
+	at, found := block(seen, box, keydraw.KeyBox.Size())
+	if !found {
+		return nil, fmt.Errorf("no key box in %v", box)
+	}
+	origin := at.Sub(keydraw.KeyBox.Min)
+	if !size.Add(origin).In(seen.Rect) {
+		return nil, errors.New("the hypervisor's screen is not all visible")
+	}
+	part := image.NewRGBA(size)
+	draw.Draw(part, size, seen, origin, draw.Src)
+	return part, nil
 }
 
 // block finds the first place of a size that is all of a colour.
