@@ -28,8 +28,9 @@ type hypervisorSettings struct {
 	compression string // of the proxy
 }
 
-// allSettings are each of spice-server's image compressions. Where the proxy would
-// ask for another as soon as the link is the limit, it also is told not to.
+// allSettings are each of spice-server's image compressions; QEMU may not know all
+// of them, but the proxy can ask for one. Where the proxy would ask for another as
+// soon as the link is the limit, it also is told not to.
 var allSettings = []hypervisorSettings{
 	{name: "auto_glz, managed", spice: "image-compression=auto_glz", compression: "auto"},
 	{name: "auto_lz", spice: "image-compression=auto_lz", compression: "keep"},
@@ -37,7 +38,7 @@ var allSettings = []hypervisorSettings{
 	{name: "lz, filtered streams", spice: "image-compression=lz", streaming: "filter", compression: "keep"},
 	{name: "auto_glz", spice: "image-compression=auto_glz", compression: "keep"},
 	{name: "off", spice: "image-compression=off", compression: "keep"},
-	{name: "lz4, streams", spice: "image-compression=lz4", streaming: "all", compression: "keep"},
+	{name: "lz4 asked for, streams", spice: "image-compression=auto_glz", streaming: "all", compression: "lz4"},
 	{name: "glz with zlib", spice: "image-compression=glz,zlib-glz-wan-compression=always", compression: "keep"},
 	{name: "auto_glz, managed, streams", spice: "image-compression=auto_glz", streaming: "all", compression: "auto"},
 	{name: "quic asked for", spice: "image-compression=auto_glz", compression: "quic"},
