@@ -249,7 +249,6 @@ func (s *session) playRun(random *rand.Rand, n int) {
 		time.Sleep(time.Duration(random.IntN(500)) * time.Millisecond)
 	}
 	s.player.wait()
-	if random.IntN(4) > 0 { // else what is queued goes by the link as it is
-		s.setLink(fastLink)
-	}
+	// What is queued may be many megabytes, uncompressed.
+	s.setLink(fastLink)
 }
