@@ -243,9 +243,11 @@ func (s *session) playRun(random *rand.Rand, n int) {
 	if n%4 == 0 {
 		kinds = playAll
 	}
-	s.player.tell("play %d %d %d %d", random.Uint64()>>16, 50+random.IntN(400), 30+random.IntN(400), kinds)
-	for range random.IntN(4) {
-		s.setLink(randomLink(random))
+	s.player.tell("play %d %d %d %d", random.Uint64()>>16, 100+random.IntN(400), 50+random.IntN(400), kinds)
+	for range 1 + random.IntN(4) {
+		l := randomLink(random)
+		l.RateMbit = min(l.RateMbit, 5) // a player gives less than a guest
+		s.setLink(l)
 		time.Sleep(time.Duration(random.IntN(500)) * time.Millisecond)
 	}
 	s.player.wait()

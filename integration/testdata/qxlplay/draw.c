@@ -506,21 +506,26 @@ static struct command *stroke(int on, unsigned kinds)
     return c;
 }
 
-/* Moves what is in a rectangle: a window by some pixels, or text by some lines. */
+static int between(int n, int least, int most)
+{
+    return n < least ? least : n > most ? most : n;
+}
+
+/* Moves what is in a rectangle: a window by some pixels, or text by some lines. Or
+ * keeps what a busy place shows at this time, somewhere else. */
 static struct command *move(int on)
 {
     QXLRect b = bounds(on), to = somewhere(on, 300, 250);
     struct command *c;
     int x = to.left + below(81) - 40, y = to.top + below(81) - 40;
 
-    if (x < b.left)
-        x = b.left;
-    if (y < b.top)
-        y = b.top;
-    if (x + width_of(to) > b.right)
-        x = b.right - width_of(to);
-    if (y + height_of(to) > b.bottom)
-        y = b.bottom - height_of(to);
+    if (!on && one_in(2)) {
+        QXLRect from = again();
+        x = from.left;
+        y = from.top;
+    }
+    x = between(x, b.left, b.right - width_of(to));
+    y = between(y, b.top, b.bottom - height_of(to));
     c = drawing(QXL_COPY_BITS, on, to);
     c->drawable.effect = QXL_EFFECT_OPAQUE;
     c->drawable.u.copy_bits.src_pos = (QXLPoint){x, y};
@@ -612,6 +617,7 @@ struct command *draw_next(unsigned kinds)
             return blending_draw(on, kinds);
         break;
     case 2:
+    case 10:
         if (kinds & DRAW_MOVES)
             return move(on);
         break;
