@@ -198,7 +198,7 @@ func (l *lab) startPlayed(settings playerSettings, mode string) *session {
 	s := &session{lab: l, player: &player{l: l, in: in}}
 	s.player.process = l.start("qxlplay", cmd)
 	s.player.wait()
-	pacing := map[string]any{"mode": mode, "reorder": true, "compression": settings.compression}
+	pacing := map[string]any{"mode": mode, "reorder": true, "compression": settings.compression, "trace_dir": l.dir}
 	s.proxy = l.startPacing(pacing, nil, plainTarget)
 	s.viewer = l.startScreen().startViewer(l.consoleFile())
 	s.viewer.wantBox("connected", evenBox)

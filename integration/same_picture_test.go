@@ -130,7 +130,7 @@ func (l *lab) startStill(h hypervisorSettings) *session {
 		// JPEG loses something, and is what spice-server uses on such links by default.
 		Args: []string{"-spice", "jpeg-wan-compression=never," + h.spice},
 	})
-	s.proxy = l.startPacing(map[string]any{"mode": "adaptive", "reorder": true, "compression": h.compression}, nil, plainTarget)
+	s.proxy = l.startPacing(map[string]any{"mode": "adaptive", "reorder": true, "compression": h.compression, "trace_dir": l.dir}, nil, plainTarget)
 	s.viewer = l.startScreen().startViewer(l.consoleFile())
 	box := s.viewer.wantBox("connected", evenBox)
 	s.viewer.focus(box.Max)
