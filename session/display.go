@@ -230,6 +230,7 @@ func (d *display) completed() {
 	by := d.queue.arriving.entry.Number()
 	e := d.queue.complete(d.pace.Burst(), d.pace.Horizon(), func(number uint64, bytes int) {
 		d.pace.Dropped(bytes, d.queue.memory)
+		d.acks.replaced()
 		d.traceReplaced(number, by)
 	})
 	if e.Urgent() {

@@ -20,6 +20,7 @@ func (d *display) keepArrivalOrder() {
 		d.queue.order.KeepArrivalOrder()
 		n := d.pace.Missing()
 		d.queue.fill(n)
+		d.acks.filled(n)
 		d.pace.Stored(int(n)*fillerSize, d.queue.memory)
 	}
 	d.mu.Unlock()
