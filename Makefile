@@ -8,7 +8,7 @@ BIN := bin
 DEMO := $(BIN)/demo
 GUEST_PACKAGES := qemu-system-x86 linux-image-amd64 xz-utils iproute2 procps util-linux
 TEST_PACKAGES := $(GUEST_PACKAGES) spice-client-gtk virt-viewer xvfb xauth xdotool \
-	x11-apps imagemagick openssl haproxy tshark
+	x11-apps imagemagick openssl haproxy tshark gcc pkg-config libspice-server-dev
 
 .PHONY: build demo test test-long bench generate lint unit race integration packages clean
 
@@ -48,9 +48,9 @@ race:
 integration:
 	go test -count=1 -timeout 15m ./integration
 
-# Tests that take long, the ten minute soak among them.
+# Tests that take long, the ten minute soak and 400 compared pictures among them.
 test-long: packages
-	SPICEPACER_LONG=1 go test -count=1 -timeout 60m -v ./integration
+	SPICEPACER_LONG=1 go test -count=1 -timeout 150m -v ./integration
 
 # The figures of docs/measurements.md. Takes about an hour and a half and wants
 # the machine to itself.

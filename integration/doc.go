@@ -15,10 +15,21 @@
 // Wireshark gives a second opinion on the parsers: what tshark makes of captured
 // sessions is compared message by message (docs/second-opinion.md).
 //
+// TestSamePicture drives one guest and one viewer through random activities,
+// resolutions and links and compares the pictures after each; a program on
+// spice-server's library, testdata/qxlplay, does the same with commands that no
+// guest here gives: COPY_BITS, blends, off-screen surfaces, cached images and
+// palettes, clips, streams. The seed is told and can be given again. The long ones
+// are 200 runs each, with all of spice-server's compressions:
+//
+//	SPICEPACER_LONG=1 go test -timeout 90m -v -run SamePicture ./integration
+//	SPICEPACER_SEED=... go test -v -run SamePicture ./integration
+//
 // The tests need root, /dev/net/tun and programs of the Debian packages
 // qemu-system-x86, linux-image-amd64, spice-client-gtk, virt-viewer, xvfb, xdotool,
-// imagemagick and tshark; a missing one is a failure that names its package. They
-// take about three minutes, or next to none with -short:
+// imagemagick and tshark; a missing one is a failure that names its package. What
+// is built with gcc, pkg-config and libspice-server-dev is skipped without them,
+// but not in CI. They take about five minutes, or next to none with -short:
 //
 //	go test ./integration
 //

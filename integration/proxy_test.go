@@ -50,6 +50,12 @@ type proxy struct {
 // one it has made itself if id is nil. It listens when this returns.
 func (l *lab) startProxy(mode string, id *identity, targets ...target) *proxy {
 	l.t.Helper()
+	return l.startPacing(map[string]any{"mode": mode}, id, targets...)
+}
+
+// startPacing is startProxy with all settings of pacing.
+func (l *lab) startPacing(pacing map[string]any, id *identity, targets ...target) *proxy {
+	l.t.Helper()
 	certificate := map[string]any{"self_signed": true}
 	if id != nil {
 		certificate = map[string]any{"cert": id.cert, "key": id.key}
@@ -61,12 +67,12 @@ func (l *lab) startProxy(mode string, id *identity, targets ...target) *proxy {
 		"control":   map[string]any{"kind": "static", "targets": targets},
 		"metrics":   map[string]any{"port": metricsPort},
 		"log":       map[string]any{"level": "debug", "format": "json"},
-		"pacing":    map[string]any{"mode": mode},
+		"pacing":    pacing,
 	})
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	name := "proxy-" + mode
+	name := fmt.Sprint("proxy-", pacing["mode"])
 	config := l.file(name + ".yaml")
 	if err := os.WriteFile(config, text, 0o600); err != nil {
 		l.t.Fatal(err)

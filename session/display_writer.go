@@ -70,6 +70,10 @@ func (w *displayWriter) next() []byte {
 			return nil
 		case d.queue.ready() == 0:
 			d.pace.Drained()
+			// What was held because the link was the limit is held no more, and
+			// nothing else may come that would tell: once messages were replaced,
+			// the client's own ACKs need not suffice for the server to go on.
+			d.bookAcks(time.Now())
 			d.publish()
 			w.unlocked(func() { <-d.arrived })
 		case w.mayWrite():

@@ -22,7 +22,7 @@ type ackWatch struct {
 
 	mu       sync.Mutex // guards the rest
 	window   uint64     // of the last SET_ACK, 0: none
-	received uint64     // messages of the generation read and not left out
+	received uint64     // messages of the generation the client gets, those under way included
 	acked    uint64     // ACKs of the client in the generation
 	timer    *time.Timer
 	waiting  bool // timer runs
@@ -58,14 +58,18 @@ func (w *ackWatch) fromServer(h spiceproto.Header, head []byte) {
 	}
 }
 
-// replaced books a message that the client does not get, and acknowledges
-// neither; filled books n sent in the place of such.
+// replaced books that the client does not get a message of the hypervisor.
 func (w *ackWatch) replaced() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.received--
+	if w.waiting && !w.exhausted() {
+		w.waiting = false
+		w.timer.Stop()
+	}
 }
 
+// filled books n messages of the proxy's own in the place of replaced ones.
 func (w *ackWatch) filled(n uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -91,7 +95,8 @@ func (w *ackWatch) fromClient(h spiceproto.Header) {
 	}
 }
 
-// exhausted tells that the hypervisor has sent all it may without another ACK.
+// exhausted tells that the hypervisor may send nothing to this client without
+// another ACK.
 func (w *ackWatch) exhausted() bool {
 	return w.window > 0 && w.received > w.window*(w.acked+2)
 }

@@ -8,6 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
 	"spicepacer/pacer"
 	"spicepacer/spiceproto"
 )
@@ -54,6 +57,38 @@ func TestAckWatch(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A client does not owe ACKs for messages that newer ones replaced, and does for
+// those that came in their place.
+func TestAckWatchOfReplacedMessages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		core, logs := observer.New(zap.WarnLevel)
+		w := newAckWatch(&channel{kind: spiceproto.ChannelDisplay, log: zap.New(core)})
+		defer w.stop()
+		send := func(n int) {
+			for range n {
+				w.fromServer(spiceproto.Header{Type: spiceproto.MsgDisplayDrawCopy}, nil)
+			}
+		}
+		wantLines := func(n int, when string) {
+			t.Helper()
+			time.Sleep(time.Hour)
+			synctest.Wait()
+			if got := logs.FilterMessage(silentClient).Len(); got != n {
+				t.Errorf("%s: %d lines in the log, want %d", when, got, n)
+			}
+		}
+		w.fromServer(spiceproto.Header{Type: spiceproto.MsgSetAck}, spiceproto.SetAck{Generation: 1, Window: 20}.Append(nil)[spiceproto.MiniHeaderSize:])
+		send(60)
+		for range 25 {
+			w.replaced()
+		}
+		wantLines(0, "the client got 36 messages")
+		w.filled(4)
+		send(1)
+		wantLines(1, "the client got 41 messages")
+	})
 }
 
 // A client cannot acknowledge what is still under way to it.

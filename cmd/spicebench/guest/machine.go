@@ -26,6 +26,7 @@ type Machine struct {
 	areas   []image.Rectangle
 	console *console
 	cmd     *exec.Cmd
+	orders  *os.File      // the guest's console reads from it
 	exited  chan struct{} // closed when QEMU has been reaped
 	exitErr error         // why QEMU ended, should it do so before Stop; valid once exited is closed
 	stop    func() error
@@ -110,13 +111,22 @@ func (m *Machine) launch(ctx context.Context, o Options, q QEMU) error {
 	}
 	cmd := command(ctx, cmp.Or(q.Binary, "qemu-system-x86_64"), args...)
 	cmd.Stdout, cmd.Stderr = input, input
-	err = cmd.Start()
-	input.Close()
+	typed, orders, err := os.Pipe()
 	if err != nil {
+		input.Close()
 		output.Close()
 		return err
 	}
-	m.cmd = cmd
+	cmd.Stdin = typed
+	err = cmd.Start()
+	input.Close()
+	typed.Close()
+	if err != nil {
+		output.Close()
+		orders.Close()
+		return err
+	}
+	m.cmd, m.orders = cmd, orders
 	go m.reap(ctx, output, log)
 	return nil
 }
@@ -151,6 +161,18 @@ func (m *Machine) WaitLine(ctx context.Context, prefix string) (string, error) {
 	return line, nil
 }
 
+// Set gives the guest other knobs. It returns when they hold, and everything
+// painted before is in QEMU's hands. A width, height or activity of zero is its
+// default.
+func (m *Machine) Set(ctx context.Context, k keydraw.Knobs) error {
+	line := k.CommandLine()
+	if _, err := fmt.Fprintln(m.orders, line); err != nil {
+		return fmt.Errorf("tell the guest %q: %w", line, err)
+	}
+	_, err := m.WaitLine(ctx, keydraw.SetLine)
+	return err
+}
+
 // PID is the process id of QEMU.
 func (m *Machine) PID() int { return m.cmd.Process.Pid }
 
@@ -165,6 +187,7 @@ func (m *Machine) shutdown() error {
 	var err error
 	if m.cmd != nil {
 		err = m.terminate()
+		m.orders.Close()
 	}
 	if m.QMP != nil {
 		m.QMP.Close()

@@ -6,11 +6,13 @@
 //
 // It is the guest of Kerbside's shaped-link rig in its geometry, colours,
 // plasma and schedule, and adds activities, mode switches and a frame rate
-// report. What it does is set on the kernel command line (see Knobs); what it
-// did is told on the console:
+// report. What it does is set on the kernel command line (see Knobs), and anew by
+// each line of such words that it reads from the console; what it did is told
+// there:
 //
 //	KEYDRAW START screen=1280x800 box=16,16,112,112 area=624,160,1264,640 activity=plasma ...
 //	KEYDRAW MODE 1152x720 area=496,120,1136,600
+//	KEYDRAW SET activity=windows fps=20 ... (a line was read; a MODE line, if any, comes first)
 //	KEYDRAW FPS 30.0
 //	KEYDRAW ERROR open /dev/dri/card0: no such file or directory
 //
@@ -21,6 +23,7 @@ package keydraw
 const (
 	StartLine = "KEYDRAW START" // the picture is on the screen, keys are answered
 	ModeLine  = "KEYDRAW MODE"  // the resolution has changed
+	SetLine   = "KEYDRAW SET"   // a line of knobs holds, and all before it is painted
 	FPSLine   = "KEYDRAW FPS"   // activity frames per second since the last such line
 	ErrorLine = "KEYDRAW ERROR" // the guest gave up and is powering off
 )

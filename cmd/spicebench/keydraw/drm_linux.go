@@ -6,6 +6,7 @@ import (
 	"image"
 	"os"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -228,4 +229,19 @@ func (d *display) secondMode() drmModeInfo {
 		}
 	}
 	return second
+}
+
+// mode returns one of the modes that fit into the preferred one, each size once,
+// the preferred one first. Numbers beyond the last begin anew.
+func (d *display) mode(number int) drmModeInfo {
+	var fitting []drmModeInfo
+	first := d.modes[0].size()
+	for _, m := range d.modes {
+		size := m.size()
+		known := slices.ContainsFunc(fitting, func(f drmModeInfo) bool { return f.size() == size })
+		if !known && size.X <= first.X && size.Y <= first.Y {
+			fitting = append(fitting, m)
+		}
+	}
+	return fitting[number%len(fitting)]
 }

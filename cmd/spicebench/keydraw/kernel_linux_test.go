@@ -60,3 +60,13 @@ func TestSecondMode(t *testing.T) {
 		t.Errorf("without a smaller one the second mode is %v", m.size())
 	}
 }
+
+func TestFittingModes(t *testing.T) {
+	mode := func(w, h uint16) drmModeInfo { return drmModeInfo{hdisplay: w, vdisplay: h} }
+	d := &display{modes: []drmModeInfo{mode(1280, 800), mode(1920, 1080), mode(1280, 720), mode(1280, 720), mode(800, 600)}}
+	for number, want := range []image.Point{{1280, 800}, {1280, 720}, {800, 600}, {1280, 800}} {
+		if m := d.mode(number); m.size() != want {
+			t.Errorf("mode %d is %v, want %v", number, m.size(), want)
+		}
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -44,17 +43,6 @@ func openKeyboard(path string) (*keyboard, error) {
 		return nil, fmt.Errorf("keyboard %s: %w", path, err)
 	}
 	return &keyboard{fd: fd}, nil
-}
-
-// wait sleeps until a key event is there or the time is over. It does not
-// allocate.
-func (k *keyboard) wait(limit time.Duration) error {
-	timeout := unix.NsecToTimespec(int64(max(limit, 0)))
-	fds := [1]unix.PollFd{{Fd: int32(k.fd), Events: unix.POLLIN}}
-	if _, err := unix.Ppoll(fds[:], &timeout, nil); err != nil && err != unix.EINTR {
-		return fmt.Errorf("wait for keys: %w", err)
-	}
-	return nil
 }
 
 // presses reads the pending events and returns how many keys went down. It does

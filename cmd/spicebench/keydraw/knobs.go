@@ -15,7 +15,10 @@ const (
 	Plasma Activity = "plasma" // one colour animation, right-aligned, vertically centred
 	Scroll Activity = "scroll" // console-like text in the same place, one new line per frame
 	Three  Activity = "three"  // three separate plasmas, each flushed on its own
-	None   Activity = "none"   // nothing, whatever the frame rate
+	// Windows are overlapping windows that are dragged, raised, scrolled and
+	// written into, one act per frame, in the place of a plasma.
+	Windows Activity = "windows"
+	None    Activity = "none" // nothing, whatever the frame rate
 )
 
 // Knobs are the guest's settings. On the kernel command line each is
@@ -28,6 +31,8 @@ type Knobs struct {
 	Delay      time.Duration // kd.delay: whole seconds from start to the first activity frame
 	ModeSwitch time.Duration // kd.modeswitch: whole seconds between resolution changes; 0 is never
 	Activity   Activity      // kd.activity: default Plasma
+	Seed       int           // kd.seed: what Windows do; default 0
+	Mode       int           // kd.mode: resolution, a number into those that fit into the preferred one; 0, the default, is that one
 	// What other channels carry, for tests of a parser rather than measurements.
 	Cursor int           // kd.cursor: moves of a pointer per second; 0, the default, is no pointer
 	Beep   time.Duration // kd.beep: whole seconds of a tone, and of silence, in turn; 0 is never
@@ -84,6 +89,10 @@ func (k *Knobs) set(name, value string) error {
 		k.Delay = time.Duration(n) * time.Second
 	case "modeswitch":
 		k.ModeSwitch = time.Duration(n) * time.Second
+	case "seed":
+		k.Seed = n
+	case "mode":
+		k.Mode = n
 	case "cursor":
 		k.Cursor = n
 	case "beep":
@@ -98,10 +107,10 @@ func (k *Knobs) set(name, value string) error {
 
 func (a Activity) validate() error {
 	switch a {
-	case Plasma, Scroll, Three, None:
+	case Plasma, Scroll, Three, Windows, None:
 		return nil
 	}
-	return fmt.Errorf("activity is none of %s, %s, %s, %s", Plasma, Scroll, Three, None)
+	return fmt.Errorf("activity is none of %s, %s, %s, %s, %s", Plasma, Scroll, Three, Windows, None)
 }
 
 func defaultWidth(a Activity) int {
@@ -134,6 +143,12 @@ func (k Knobs) CommandLine() string {
 	}
 	if k.ModeSwitch != 0 {
 		words = append(words, fmt.Sprintf("kd.modeswitch=%d", k.ModeSwitch/time.Second))
+	}
+	if k.Seed != 0 {
+		words = append(words, fmt.Sprintf("kd.seed=%d", k.Seed))
+	}
+	if k.Mode != 0 {
+		words = append(words, fmt.Sprintf("kd.mode=%d", k.Mode))
 	}
 	if k.Cursor != 0 {
 		words = append(words, fmt.Sprintf("kd.cursor=%d", k.Cursor))

@@ -37,7 +37,7 @@ func TestCommandLineRoundTrip(t *testing.T) {
 	want := Knobs{
 		FPS: 25, Width: 200, Height: 100, Noise: 5, Activity: Scroll,
 		Delay: 2 * time.Second, ModeSwitch: 3 * time.Second,
-		Cursor: 20, Beep: 4 * time.Second, Agent: true,
+		Seed: 7, Mode: 2, Cursor: 20, Beep: 4 * time.Second, Agent: true,
 	}
 	if got, err := ParseKnobs(want.CommandLine()); err != nil || got != want {
 		t.Errorf("ParseKnobs(%q) = %+v, %v, want %+v", want.CommandLine(), got, err, want)

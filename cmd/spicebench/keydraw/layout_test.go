@@ -45,7 +45,7 @@ func TestAreasKeepApart(t *testing.T) {
 			FPS:      30,
 			Width:    rapid.IntRange(1, 3000).Draw(t, "width"),
 			Height:   rapid.IntRange(1, 3000).Draw(t, "height"),
-			Activity: rapid.SampledFrom([]Activity{Plasma, Scroll, Three}).Draw(t, "activity"),
+			Activity: rapid.SampledFrom([]Activity{Plasma, Scroll, Three, Windows}).Draw(t, "activity"),
 		}
 		screen := image.Pt(rapid.IntRange(128, 2560).Draw(t, "screen width"), rapid.IntRange(128, 1600).Draw(t, "screen height"))
 		areas := Areas(k, screen)

@@ -48,7 +48,11 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	s := &show{knobs: knobs, display: display, keys: keys}
+	orders, err := openConsole()
+	if err != nil {
+		return err
+	}
+	s := &show{knobs: knobs, display: display, keys: keys, orders: orders}
 	if s.extras, err = newExtras(knobs, display); err != nil {
 		return err
 	}

@@ -47,6 +47,7 @@ func TestPicturesAreKnown(t *testing.T) {
 		{"plasma", frames(newPlasma(area, 0, 0), 2), 0x565f8d3d8d9135e8},
 		{"noisy plasma", frames(newPlasma(area, 8, 0), 2), 0x99f3e0270c009de},
 		{"scroll", frames(newScroll(image.Rect(161, 20, 305, 180)), 20), 0x8cbed80b920f245},
+		{"windows", frames(newWindows(area, 3), 20), 0x244bc5bb5cb57e25},
 	} {
 		if got := tc.got.hash(); got != tc.want {
 			t.Errorf("%s: hash %#x, want %#x", tc.name, got, tc.want)
@@ -90,7 +91,7 @@ func TestPlasmaNoiseStaysInItsBits(t *testing.T) {
 }
 
 func TestAnimationsStayInTheirAreas(t *testing.T) {
-	for _, a := range []Activity{Plasma, Scroll, Three} {
+	for _, a := range []Activity{Plasma, Scroll, Three, Windows} {
 		c := newCanvas(image.Pt(640, 480))
 		animations := newAnimations(Knobs{FPS: 1, Width: 300, Height: 200, Noise: 8, Activity: a}, c.size)
 		if len(animations) == 0 {

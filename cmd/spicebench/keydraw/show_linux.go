@@ -3,7 +3,10 @@ package keydraw
 import (
 	"fmt"
 	"image"
+	"runtime"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // reportEvery is the time between two frame rate lines.
@@ -15,6 +18,7 @@ type show struct {
 	knobs      Knobs
 	display    *display
 	keys       *keyboard
+	orders     *console
 	fb         *framebuffer
 	animations []animation
 	extras     *extras
@@ -30,14 +34,14 @@ type show struct {
 // run paints the first picture and then answers keys, draws frames and changes
 // modes until something fails.
 func (s *show) run() error {
-	if err := s.setMode(s.display.modes[0]); err != nil {
+	if err := s.setMode(s.display.mode(s.knobs.Mode)); err != nil {
 		return err
 	}
 	fmt.Printf("%s screen=%dx%d box=%s%s %s\n", StartLine, s.fb.size.X, s.fb.size.Y,
 		corners(KeyBox), describe(Areas(s.knobs, s.fb.size)), s.knobs)
 	s.schedule(time.Now())
 	for {
-		if err := s.keys.wait(s.pause(time.Now())); err != nil {
+		if err := s.wait(s.pause(time.Now())); err != nil {
 			return err
 		}
 		if err := s.step(time.Now()); err != nil {
@@ -48,6 +52,7 @@ func (s *show) run() error {
 
 // schedule sets the clocks going.
 func (s *show) schedule(now time.Time) {
+	s.frames, s.reports = ticker{}, ticker{}
 	if s.knobs.animated() {
 		s.reportedAt = now.Add(s.knobs.Delay)
 		s.frames = ticker{s.reportedAt, time.Second / time.Duration(s.knobs.FPS)}
@@ -55,6 +60,17 @@ func (s *show) schedule(now time.Time) {
 	}
 	s.switches = ticker{now.Add(s.knobs.ModeSwitch), s.knobs.ModeSwitch}
 	s.extras.schedule(now)
+}
+
+// wait sleeps until a key or an order is there or the time is over. It does not
+// allocate.
+func (s *show) wait(limit time.Duration) error {
+	timeout := unix.NsecToTimespec(int64(max(limit, 0)))
+	fds := [2]unix.PollFd{{Fd: int32(s.keys.fd), Events: unix.POLLIN}, {Fd: int32(s.orders.fd), Events: unix.POLLIN}}
+	if _, err := unix.Ppoll(fds[:], &timeout, nil); err != nil && err != unix.EINTR {
+		return fmt.Errorf("wait for keys: %w", err)
+	}
+	return nil
 }
 
 // pause is the time until something other than a key needs attention.
@@ -67,6 +83,9 @@ func (s *show) pause(now time.Time) time.Duration {
 // answers them between two.
 func (s *show) step(now time.Time) error {
 	if err := s.answerKeys(); err != nil {
+		return err
+	}
+	if err := s.obey(now); err != nil {
 		return err
 	}
 	if s.switches.due(now) {
@@ -100,6 +119,32 @@ func (s *show) answerKeys() error {
 			return err
 		}
 	}
+	return nil
+}
+
+// obey reads new knobs from the console.
+func (s *show) obey(now time.Time) error {
+	line, err := s.orders.line()
+	if line == "" || err != nil {
+		return err
+	}
+	knobs, err := ParseKnobs(line)
+	if err != nil {
+		return err
+	}
+	mode := s.display.mode(knobs.Mode)
+	s.knobs = knobs
+	if mode.size() != s.fb.size {
+		if err := s.changeMode(mode); err != nil {
+			return err
+		}
+	}
+	s.animations = newAnimations(s.knobs, s.fb.size)
+	// Nobody else collects.
+	runtime.GC()
+	s.painted = 0
+	s.schedule(now)
+	fmt.Println(SetLine, s.knobs)
 	return nil
 }
 
@@ -144,6 +189,11 @@ func (s *show) switchMode() error {
 	if s.switched {
 		mode = s.display.secondMode()
 	}
+	return s.changeMode(mode)
+}
+
+// changeMode shows the picture in another mode and says so.
+func (s *show) changeMode(mode drmModeInfo) error {
 	if err := s.setMode(mode); err != nil {
 		return err
 	}
