@@ -41,8 +41,9 @@ lint:
 unit:
 	go test $$(go list ./... | grep -v /integration)
 
+# Without those whose work is done by programs they start.
 race:
-	go test -race $$(go list ./... | grep -v /integration)
+	go test -race $$(go list ./... | grep -vE '/integration$$|/spicebench$$|/spicebench/(cost|guest|link|load)$$')
 
 # One after the other: each test has a guest of its own, and two cores.
 integration:

@@ -56,6 +56,12 @@ func (l *lab) startProxy(mode string, id *identity, targets ...target) *proxy {
 // startPacing is startProxy with all settings of pacing.
 func (l *lab) startPacing(pacing map[string]any, id *identity, targets ...target) *proxy {
 	l.t.Helper()
+	return l.startControlled(map[string]any{"kind": "static", "targets": targets}, pacing, id)
+}
+
+// startControlled is startPacing with all settings of control.
+func (l *lab) startControlled(control, pacing map[string]any, id *identity) *proxy {
+	l.t.Helper()
 	certificate := map[string]any{"self_signed": true}
 	if id != nil {
 		certificate = map[string]any{"cert": id.cert, "key": id.key}
@@ -64,7 +70,7 @@ func (l *lab) startPacing(pacing map[string]any, id *identity, targets ...target
 		"listen":    map[string]any{"address": l.link.Server().Addr().String(), "secure_port": securePort, "insecure_port": insecurePort},
 		"tls":       certificate,
 		"state_dir": l.dir,
-		"control":   map[string]any{"kind": "static", "targets": targets},
+		"control":   control,
 		"metrics":   map[string]any{"port": metricsPort},
 		"log":       map[string]any{"level": "debug", "format": "json"},
 		"pacing":    pacing,
