@@ -158,6 +158,7 @@ func (s *Server) establish(ctx context.Context, c *client, end context.CancelCau
 func (s *Server) startTLS(ctx context.Context, c *client) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeouts.TLSAccept)
 	defer cancel()
+	c.limit(s.cfg.Timeouts.TLSAccept) // another one was for what came before
 	conn := tls.Server(&recordBuffer{Conn: c.sock}, s.clientTLS)
 	if err := conn.HandshakeContext(ctx); err != nil {
 		return inTime(err, "TLS handshake", s.cfg.Timeouts.TLSAccept)

@@ -309,6 +309,7 @@ func TestSecondDisplayEndsReordering(t *testing.T) {
 		first.hypervisor.send(before...)
 		time.Sleep(500 * time.Millisecond) // some wait, some were replaced, one is on its way
 		second := start(1)
+		synctest.Wait() // until it has begun: from now on the order stays
 		alsoReceived := second.client.collect()
 		after := slices.Concat(overwriting(50, 5_000), drawsTo(50, 5_000))
 		go first.hypervisor.send(after...)

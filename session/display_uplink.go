@@ -11,6 +11,10 @@ import (
 // for each connection.
 const maxSyncs = 16
 
+// mostAcks is how many ACKs are written at once: a hypervisor that has asked for
+// one for each message and then did not read would fill the memory with them.
+const mostAcks = 1024
+
 // uplink is the only writer of a paced channel's hypervisor leg. It forwards the
 // client's bytes, and sends the proxy's own ACK_SYNCs and ACKs between the
 // client's messages. Whoever finds one due leaves it to the uplink, so that only
@@ -102,8 +106,9 @@ func (u *uplink) answer() error {
 		for _, g := range u.syncs {
 			u.buf = spiceproto.AckSync{Generation: g}.Append(u.buf)
 		}
-		for ; d.acksDue > 0; d.acksDue-- {
+		for n := min(d.acksDue, mostAcks); n > 0; n-- {
 			u.buf = spiceproto.AppendAck(u.buf)
+			d.acksDue--
 		}
 		if d.prefer != 0 {
 			u.buf = spiceproto.PreferredCompression{Compression: d.prefer}.Append(u.buf)

@@ -23,7 +23,7 @@ func (s *Server) permit(ctx context.Context, c *client, t authz.Target) error {
 	c.log.Warn(authz.NotPermitted)
 	s.audit(ctx, c, t, authz.AuditNotPermitted)
 	c.audits.Wait()
-	return &authz.Denied{Reason: authz.NotPermitted}
+	return &authz.Denied{Reason: authz.NotPermitted, KnownToken: true}
 }
 
 // newGuard returns what judges the messages of c, relayed in the given mode; nil

@@ -94,8 +94,9 @@ func (r *relaying) end(cause error) {
 		if errors.Is(cause, errTerminated) {
 			r.clientDeadline = now.Add(terminateFlush)
 		}
+		// What the client has sent last is as little waited for as the client.
 		r.ch.client.conn.SetWriteDeadline(r.clientDeadline)
-		r.ch.server.conn.SetWriteDeadline(r.serverDeadline)
+		r.ch.server.conn.SetWriteDeadline(r.clientDeadline)
 		r.ch.client.conn.SetReadDeadline(now)
 		r.ch.server.conn.SetReadDeadline(now)
 		close(r.ended)

@@ -16,8 +16,10 @@ import (
 // guards it.
 type sessionRelays struct {
 	live map[*channel]context.CancelCauseFunc
-	// most is how many there were at a time, lost how many ended with an error.
-	most, lost int
+	// most is how many there were at a time, lost are those that ended with an
+	// error and did not come back.
+	most int
+	lost map[channelName]bool
 	// over is why the session ended, nil: it has not.
 	over error
 
@@ -26,6 +28,14 @@ type sessionRelays struct {
 	moved uint64
 	since time.Time
 }
+
+// channelName tells the channels of a session apart.
+type channelName struct {
+	kind spiceproto.ChannelType
+	id   uint8
+}
+
+func (ch *channel) name() channelName { return channelName{ch.kind, ch.id} }
 
 // idleLooks is how many times within the idle limit a session is looked at; it
 // may be ended later than the limit by the time between two looks.
@@ -80,7 +90,9 @@ func (r *registry) carry(ch *channel, idle time.Duration, end context.CancelCaus
 	}
 	if s.relays.live == nil {
 		s.relays.live = make(map[*channel]context.CancelCauseFunc)
+		s.relays.lost = make(map[channelName]bool)
 	}
+	delete(s.relays.lost, ch.name())
 	s.relays.live[ch] = end
 	s.relays.most = max(s.relays.most, len(s.relays.live))
 	s.relays.since = time.Now()
@@ -100,11 +112,11 @@ func (r *registry) relayEnded(ch *channel, err error) {
 	}
 	delete(s.relays.live, ch)
 	s.relays.since = time.Now()
-	if err != nil {
-		s.relays.lost++
+	if err != nil && s.relays.lost != nil {
+		s.relays.lost[ch.name()] = true
 	}
 	if ch.kind == spiceproto.ChannelMain || err != nil && s.relays.halfLost(ch.kind) {
-		r.finish(s, &SessionLostError{Channel: ch.kind, Err: err, Lost: s.relays.lost, Most: s.relays.most})
+		r.finish(s, &SessionLostError{Channel: ch.kind, Err: err, Lost: len(s.relays.lost), Most: s.relays.most})
 	}
 	if len(s.relays.live) == 0 && s.relays.idle != nil {
 		s.relays.idle.Stop()
@@ -116,7 +128,7 @@ func (r *registry) relayEnded(ch *channel, err error) {
 // single channel is half only if it is a display: a client opens its channels one
 // by one, and the second one may be something the user can do without.
 func (s *sessionRelays) halfLost(kind spiceproto.ChannelType) bool {
-	return 2*s.lost >= s.most && (s.lost > 1 || kind == spiceproto.ChannelDisplay)
+	return 2*len(s.lost) >= s.most && (len(s.lost) > 1 || kind == spiceproto.ChannelDisplay)
 }
 
 // finish ends all channels of s; one that comes later begins a session anew. The

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
@@ -32,6 +33,8 @@ const (
 func main() { os.Exit(run(os.Args[1:], os.Environ(), os.Stdout, os.Stderr)) }
 
 func run(args, environ []string, stdout, stderr io.Writer) int {
+	// A log that nobody reads any more must not end everybody's session.
+	signal.Ignore(syscall.SIGPIPE)
 	cfg, action, err := config.Load(args, environ)
 	switch {
 	case err != nil:
@@ -47,6 +50,9 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	defer stop()
 	// A second signal during the drain kills the process as usual.
 	context.AfterFunc(ctx, stop)
+	returned := make(chan struct{})
+	defer close(returned)
+	go exitWhenOverdue(ctx, returned)
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
@@ -54,6 +60,22 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 		return fail(stderr, err, exitFailed)
 	}
 	return exitOK
+}
+
+// exitWhenOverdue ends the process if it was told to stop and does not: a log or a
+// certificate on a file system that hangs may hold it for ever.
+func exitWhenOverdue(ctx context.Context, returned <-chan struct{}) {
+	const grace = 2 * time.Second
+	select {
+	case <-returned:
+		return
+	case <-ctx.Done():
+	}
+	select {
+	case <-returned:
+	case <-time.After(session.DefaultConfig().Timeouts.Drain + grace):
+		os.Exit(exitFailed)
+	}
 }
 
 // exitCode tells a mistake from an address that cannot be used.

@@ -124,9 +124,9 @@ func TestABLeavesNothingWhenStopped(t *testing.T) {
 // waitFor polls for a state of other processes, which give no event.
 func waitFor(t *testing.T, what string, reached func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !reached(); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); !reached(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited a minute for %s", what)
+			t.Fatalf("waited 3 minutes for %s", what)
 		}
 	}
 }
