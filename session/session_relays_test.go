@@ -108,6 +108,17 @@ func TestSessionOutlivesOneChannel(t *testing.T) {
 
 // TestLateChannelOfALostSession was connecting when the session ended; the one
 // after it begins anew.
+// A channel that is lost and comes back, again and again, is one channel.
+func TestSessionOutlivesAFlappingChannel(t *testing.T) {
+	s := newRelayScript(t, 0, mainCh, displayCh, inputsCh, spiceproto.ChannelWebDAV)
+	for range 5 {
+		s.close(spiceproto.ChannelWebDAV, errors.New("reset"))
+		s.wantOver("")
+		s.open(spiceproto.ChannelWebDAV)
+	}
+	s.wantOver("")
+}
+
 func TestLateChannelOfALostSession(t *testing.T) {
 	s := newRelayScript(t, 0, mainCh, displayCh)
 	s.join("late", "token", spiceproto.LinkMess{ConnectionID: 7})
