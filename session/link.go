@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -59,13 +60,14 @@ func (c *client) checkCaps() error {
 	return fmt.Errorf("%w (has %v)", errClientCaps, spiceproto.CommonCapNames(c.link.Common))
 }
 
-// readToken answers the link message with a fresh key and the capabilities of
+// readToken answers the link message with a key and the capabilities of
 // spice-server, and decrypts the client's ticket.
 func (s *Server) readToken(ctx context.Context, c *client) (authz.Secret, error) {
 	c.limit(s.cfg.Timeouts.Link)
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeouts.Link)
 	defer cancel()
-	key, err := s.keys.take(ctx)
+	_, encrypted := c.conn.(*tls.Conn)
+	key, err := s.keys.take(ctx, encrypted)
 	if err != nil {
 		return "", inTime(err, "wait for a ticket key", s.cfg.Timeouts.Link)
 	}

@@ -44,7 +44,7 @@ type Server struct {
 
 	clientTLS *tls.Config
 	permits   *permits
-	keys      ticketKeys
+	keys      *ticketKeys
 	registry  *registry
 	live      *liveSessions
 	// missingOptions makes the lack of a socket option one line in the log.
