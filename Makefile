@@ -64,6 +64,7 @@ bench: packages build
 	$(AB) --cells 150:50/large-busy,80:10/busy \
 		--arms passthrough,passthrough2,adaptive --out $(BIN)/bench/busy
 	$(BIN)/spicebench cost --proxy $(BIN)/kerbside-proxy --out $(BIN)/bench/cost.jsonl
+	$(BIN)/spicebench load --proxy $(BIN)/kerbside-proxy --out $(BIN)/bench/load.jsonl
 	go test -run '^$$' -bench . -benchmem ./spiceproto ./session
 
 # The plugins are tools of go.mod; the compiler is Debian's and leaves no trace

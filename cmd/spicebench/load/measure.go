@@ -191,7 +191,8 @@ func (b *bench) churnBeside(ctx context.Context, _ *crowd) (err error) {
 		return err
 	}
 	r.fill(b.rate, came, after.Sub(before).Total())
-	if r.After, err = b.recovered(ctx, r.Before, tolerance, b.recovery); err != nil {
+	r.Tolerance = b.tolerance
+	if r.After, err = b.recovered(ctx, r.Before, b.tolerance, b.recovery); err != nil {
 		return err
 	}
 	r.Recovery = time.Since(came.ended).Seconds()

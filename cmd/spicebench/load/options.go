@@ -18,6 +18,7 @@ type options struct {
 	rate          float64 // connections a second
 	warmUp, churn time.Duration
 	recovery      time.Duration
+	tolerance     float64 // how much more memory may be resident afterwards, as a share
 	mode          string
 	hypervisorTLS bool
 
@@ -35,6 +36,7 @@ func parseFlags(args []string) (o options, err error) {
 	f.DurationVar(&o.churn, "churn", time.Minute, "how long these go on")
 	f.DurationVar(&o.warmUp, "warm-up", 5*time.Second, "how long they go on before that counts")
 	f.DurationVar(&o.recovery, "recovery", 150*time.Second, "how long the proxy may take to give back what they took")
+	f.Float64Var(&o.tolerance, "tolerance", 0.1, "how much more memory may be resident then, as a share of what was")
 	f.StringVar(&o.mode, "mode", pacer.Adaptive.String(), "the proxy's pacing.mode")
 	f.BoolVar(&o.hypervisorTLS, "hypervisor-tls", true, "reach the hypervisor over TLS, too")
 	f.StringVar(&o.out, "out", "", "`FILE` for the result, to which a line of JSON is added")
@@ -61,6 +63,9 @@ func (o options) check() error {
 		return fmt.Errorf("%d sessions are not 0 to %d", o.sessions, maxSessions)
 	case o.rate <= 0 || o.rate > maxRate:
 		return fmt.Errorf("a rate of %v is not above 0 and at most %d", o.rate, maxRate)
+	}
+	if o.tolerance < 0 {
+		return fmt.Errorf("a tolerance of %v is negative", o.tolerance)
 	}
 	for _, d := range []time.Duration{o.idle, o.churn, o.warmUp, o.recovery} {
 		if d < 0 || d > longest {

@@ -71,6 +71,8 @@ type Churn struct {
 	Unexpected []string `json:"unexpected,omitempty"`
 	Before     Sample   `json:"before"`
 	After      Sample   `json:"after"`
+	// Tolerance is how much more memory After may show than Before, as a share.
+	Tolerance float64 `json:"tolerance"`
 	// Recovery is how long it took from the end of the last connection until After, in seconds.
 	Recovery float64 `json:"recovery_s"`
 }
@@ -82,9 +84,6 @@ type Stage struct {
 	// Unexpected are those among them that went otherwise.
 	Unexpected int `json:"unexpected"`
 }
-
-// tolerance is how much more memory may be resident after a churn than before.
-const tolerance = 0.1
 
 // perChannel returns the memory a channel of the sessions takes, in bytes.
 func (r Result) perChannel() float64 {
@@ -109,6 +108,7 @@ func (r Result) wrong() error {
 		check(s.Unexpected == 0, "%d of %d connections went otherwise (%s)", s.Unexpected, s.Connects, s.Name)
 	}
 	check(r.Churn.After.samePlace(r.Churn.Before), "a churn left something behind: %v before, %v after", r.Churn.Before, r.Churn.After)
+	check(r.Churn.After.within(r.Churn.Before, r.Churn.Tolerance), "a churn cost memory: %v before, %v after", r.Churn.Before, r.Churn.After)
 	check(r.End.samePlace(r.Start), "the sessions left something behind: %v before, %v after", r.Start, r.End)
 	return errors.Join(errs...)
 }

@@ -28,6 +28,11 @@ func (s Sample) samePlace(o Sample) bool {
 	return s.FDs == o.FDs && s.Goroutines == o.Goroutines && s.Channels == o.Channels
 }
 
+// within tells whether no more memory is resident than before, but for a share.
+func (s Sample) within(before Sample, tolerance float64) bool {
+	return float64(s.RSS) <= float64(before.RSS)*(1+tolerance)
+}
+
 // gauge samples the proxy.
 type gauge struct {
 	pid     int
@@ -141,7 +146,7 @@ func (g gauge) recovered(ctx context.Context, before Sample, tolerance float64, 
 		if err != nil {
 			return now, err
 		}
-		back := now.samePlace(before) && float64(now.RSS) <= float64(before.RSS)*(1+tolerance)
+		back := now.samePlace(before) && now.within(before, tolerance)
 		if back || time.Now().After(deadline) {
 			return now, nil
 		}
