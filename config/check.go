@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"regexp"
 	"slices"
@@ -17,7 +18,7 @@ import (
 // first mistake is returned, as an *Error.
 func (c *Config) complete() error {
 	for _, check := range []func() error{
-		c.checkListen, c.checkContractHash, c.checkControl, c.completeTargets, c.checkLimits, c.checkService, c.checkPacing, c.checkSockets,
+		c.checkListen, c.checkContractHash, c.checkControl, c.completeTargets, c.checkLimits, c.checkFirewall, c.checkService, c.checkPacing, c.checkSockets,
 	} {
 		if err := check(); err != nil {
 			return err
@@ -92,6 +93,47 @@ func (c *Config) checkLimits() error {
 		within("limits.handshakes_per_address", c.Limits.HandshakesPerAddr, 1, 1_000_000),
 		available("limits.proxy_protocol_from", strings.Join(c.Limits.ProxyProtocolFrom, ","), ""),
 	)
+}
+
+// checkFirewall checks what messages are allowed. A limit below the smallest
+// messages would end every channel.
+func (c *Config) checkFirewall() error {
+	f := c.Firewall
+	for i, name := range f.PermittedChannels {
+		if _, known := channelType(name); !known {
+			return bad(fmt.Sprintf("firewall.permitted_channels[%d]", i), "%q is no channel type, such as %s, %s or %s", name,
+				spiceproto.ChannelMain, spiceproto.ChannelDisplay, spiceproto.ChannelUSBRedir)
+		}
+	}
+	const least = 128
+	return first(
+		oneOf("firewall.mode", f.Mode, FirewallAuto, FirewallEnforce, FirewallWarn, FirewallOff),
+		oneOf("firewall.findings", f.Findings, FirewallObserve, FirewallEnforce, FirewallOff),
+		within("firewall.max_input", int(f.MaxInput), least, math.MaxInt32),
+		within("firewall.max_message", int(f.MaxMessage), least, math.MaxInt32),
+		within("firewall.max_picture", int(f.MaxPicture), least, math.MaxInt32),
+		within("firewall.messages_per_second", f.MessagesPerSecond, 0, math.MaxInt32),
+	)
+}
+
+// Permitted returns the types of PermittedChannels.
+func (f Firewall) Permitted() []spiceproto.ChannelType {
+	var types []spiceproto.ChannelType
+	for _, name := range f.PermittedChannels {
+		if t, known := channelType(name); known {
+			types = append(types, t)
+		}
+	}
+	return types
+}
+
+func channelType(name string) (spiceproto.ChannelType, bool) {
+	for t := spiceproto.ChannelMain; t.Valid(); t++ {
+		if t.String() == name {
+			return t, true
+		}
+	}
+	return 0, false
 }
 
 // checkService checks the sections that are not about SPICE.

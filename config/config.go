@@ -19,12 +19,13 @@ type Config struct {
 	Listen Listen `koanf:"listen"`
 	TLS    TLS    `koanf:"tls"`
 	// StateDir is where the proxy keeps what it makes itself.
-	StateDir string  `koanf:"state_dir"`
-	Control  Control `koanf:"control"`
-	Limits   Limits  `koanf:"limits"`
-	Metrics  Metrics `koanf:"metrics"`
-	Log      Log     `koanf:"log"`
-	Pacing   Pacing  `koanf:"pacing"`
+	StateDir string   `koanf:"state_dir"`
+	Control  Control  `koanf:"control"`
+	Limits   Limits   `koanf:"limits"`
+	Firewall Firewall `koanf:"firewall"`
+	Metrics  Metrics  `koanf:"metrics"`
+	Log      Log      `koanf:"log"`
+	Pacing   Pacing   `koanf:"pacing"`
 }
 
 // Listen says where clients connect. A port of 0 is off.
@@ -95,6 +96,29 @@ type Limits struct {
 	ProxyProtocolFrom []string `koanf:"proxy_protocol_from"`
 }
 
+// Firewall says what messages are allowed. Sizes are those of message bodies, a
+// rate is for one direction of a channel, and 0 is no limit.
+type Firewall struct {
+	Mode              string   `koanf:"mode"`
+	Findings          string   `koanf:"findings"`
+	PermittedChannels []string `koanf:"permitted_channels"`
+	MaxInput          Size     `koanf:"max_input"`
+	MaxMessage        Size     `koanf:"max_message"`
+	MaxPicture        Size     `koanf:"max_picture"`
+	MessagesPerSecond int      `koanf:"messages_per_second"`
+	BytesPerSecond    Size     `koanf:"bytes_per_second"`
+}
+
+// Values of Firewall.Mode and Firewall.Findings. FirewallAuto is a mode only,
+// FirewallWarn too, and FirewallObserve is for findings.
+const (
+	FirewallAuto    = "auto"
+	FirewallEnforce = "enforce"
+	FirewallWarn    = "warn"
+	FirewallOff     = "off"
+	FirewallObserve = "observe"
+)
+
 // Metrics is the address of the Prometheus page. A port of 0 is off.
 type Metrics struct {
 	Address netip.Addr `koanf:"address"`
@@ -156,7 +180,11 @@ func Default() Config {
 			NodeName:   "kerbside",
 			RPCTimeout: 10 * time.Second,
 		},
-		Limits:  Limits{Connections: 1000, HandshakesPerAddr: 32},
+		Limits: Limits{Connections: 1000, HandshakesPerAddr: 32},
+		Firewall: Firewall{
+			Mode: FirewallAuto, Findings: FirewallObserve,
+			MaxInput: 4 << 10, MaxMessage: 16 << 20, MaxPicture: 128 << 20,
+		},
 		Metrics: Metrics{Address: netip.MustParseAddr("127.0.0.1"), Port: 13003},
 		Log:     Log{Level: "info", Format: FormatConsole},
 		Pacing: Pacing{

@@ -61,7 +61,7 @@ func TestExampleFile(t *testing.T) {
 	want := Default()
 	want.TLS.SelfSigned = true
 	want.Control.Kind = ControlStatic
-	want.Limits.ProxyProtocolFrom = []string{}
+	want.Limits.ProxyProtocolFrom, want.Firewall.PermittedChannels = []string{}, []string{}
 	want.Control.Targets = []Target{{Token: "change-me", Name: "lab", Hypervisor: "127.0.0.1", InsecurePort: 5930}}
 	if diff := cmp.Diff(want, cfg, compareAddresses); diff != "" {
 		t.Errorf("the example does not show the defaults:\n%s", diff)
@@ -195,6 +195,11 @@ func TestMistakes(t *testing.T) {
 		{name: "no socket", file: "control: {socket: ''}", want: []string{"control.socket: must be set"}},
 		{name: "socket too long", file: "control: {socket: /" + strings.Repeat("x", 107) + "}", want: []string{"control.socket: is longer than the 107 bytes"}},
 		{name: "no node name", file: "control: {node_name: ''}", want: []string{"control.node_name: must be set"}},
+		{name: "firewall mode", file: "firewall: {mode: block}", want: []string{`firewall.mode: "block" is none of auto, enforce, warn, off`}},
+		{name: "findings", file: "firewall: {findings: warn}", want: []string{`firewall.findings: "warn" is none of observe, enforce, off`}},
+		{name: "channel type", file: "firewall: {permitted_channels: [main, sound]}", want: []string{`firewall.permitted_channels[1]: "sound"`, "main"}},
+		{name: "size that ends every channel", file: "firewall: {max_message: 1}", want: []string{"firewall.max_message: 1 is outside"}},
+		{name: "rate", file: "firewall: {messages_per_second: -1}", want: []string{"firewall.messages_per_second: -1 is outside"}},
 		{name: "time limit", file: "control: {rpc_timeout: 0s}", want: []string{"control.rpc_timeout: 0s is outside"}},
 		{name: "flag given twice", flags: []string{"--node-name=a", "--node-name", "b"}, want: []string{"--node-name is given more than once"}},
 		{name: "switch given twice", flags: []string{"--verbose", "--verbose"}, want: []string{"--verbose is given more than once"}},

@@ -100,7 +100,9 @@ type entry struct {
 	Hypervisor string `json:"hypervisor"`
 	TLS        bool   `json:"tls"`
 	Mode       string `json:"mode"`
-	Reason     string `json:"reason"`
+	// FullHeaders: both legs have them.
+	FullHeaders bool   `json:"full_headers"`
+	Reason      string `json:"reason"`
 }
 
 // says makes a matcher of log lines of entries with this message.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"spicepacer/cmd/spicebench/guest"
@@ -33,24 +34,33 @@ func TestSpicyScreenshot(t *testing.T) {
 		return e.Channel == "display" && e.Mode == "adaptive"
 	})
 
-	want := l.file("qemu.ppm")
-	if err := m.QMP.Screendump(l.patient(), want); err != nil {
-		t.Fatal(err)
-	}
-	seen, shown := loadPPM(t, got), loadPPM(t, want)
-	savePNG(t, l.file("viewer.png"), seen)
-	t.Logf("picture: %s", l.file("viewer.png"))
-	if seen.Rect != shown.Rect {
-		t.Fatalf("picture of %v, want QEMU's %v", seen.Rect, shown.Rect)
-	}
-	if n := differing(seen, shown, m.Areas()...); n > 0 {
-		t.Errorf("%s differs from %s in %d pixels that do not move", got, want, n)
-	}
-	if n := differing(seen, shown); n == 0 {
-		t.Error("nothing moves: the comparison leaves out too much")
-	}
+	seen := l.wantScreen(m, got)
 	around := seen.SubImage(keydraw.KeyBox.Inset(-8)).(*image.RGBA) // a pixel of noise may have any colour
 	if box := solid(around, evenBox); box != keydraw.KeyBox {
 		t.Errorf("key box at %v, want %v", box, keydraw.KeyBox)
 	}
+}
+
+// wantScreen checks the picture that a viewer saved against QEMU's own, but for what
+// moves, and returns it. A PNG is kept beside it.
+func (l *lab) wantScreen(m *machine, path string) *image.RGBA {
+	l.t.Helper()
+	name := strings.TrimSuffix(path, filepath.Ext(path))
+	want := name + "-qemu.ppm"
+	if err := m.QMP.Screendump(l.patient(), want); err != nil {
+		l.t.Fatal(err)
+	}
+	seen, shown := loadPPM(l.t, path), loadPPM(l.t, want)
+	savePNG(l.t, name+".png", seen)
+	l.t.Logf("picture: %s.png", name)
+	if seen.Rect != shown.Rect {
+		l.t.Fatalf("picture of %v, want QEMU's %v", seen.Rect, shown.Rect)
+	}
+	if n := differing(seen, shown, m.Areas()...); n > 0 {
+		l.t.Errorf("%s differs from %s in %d pixels that do not move", path, want, n)
+	}
+	if n := differing(seen, shown); n == 0 {
+		l.t.Error("nothing moves: the comparison leaves out too much")
+	}
+	return seen
 }

@@ -94,11 +94,13 @@ type Channel struct {
 	widenable uint64
 	starvedAt uint64 // the sweep that last looked starved
 	ahead     bool   // the valve was shut for the end of the sweep under way
+	released  bool   // the client is stalled, the server not held any more
 
 	answer     answer
 	sortable   sortable
 	preference preference
 	dropped    uint64 // messages of the generation that the client does not get
+	missing    uint64 // those of all generations
 }
 
 // hold measures how long possible ACKs were kept back.
@@ -179,17 +181,30 @@ func (c *Channel) Dropped(n, memory int) {
 	c.memory = memory
 	c.ledger.Forwarded()
 	c.dropped++
+	c.missing++
 	c.reopen()
 }
 
-// Filled books a message sent in the place of one that was dropped.
+// KeepArrivalOrder tells that the queue reorders no more, for good: nothing is
+// gained any more by what only helps to.
+func (c *Channel) KeepArrivalOrder() {
+	c.cfg.Reorder, c.preference.auto = false, false
+	c.answer = answer{}
+}
+
+// Filled books a message sent in the place of one that was dropped. It goes to
+// the client before a SET_ACK that has arrived meanwhile, and then is none of
+// the generation.
 func (c *Channel) Filled(now time.Time) {
-	c.dropped--
+	if c.dropped > 0 {
+		c.dropped--
+	}
+	c.missing--
 	c.expectAck(now)
 }
 
-// Missing returns how many messages of this generation the client did not get.
-func (c *Channel) Missing() uint64 { return c.dropped }
+// Missing returns how many messages the client did not get.
+func (c *Channel) Missing() uint64 { return c.missing }
 
 // expectAck notes when the client's next ACK is due, if the message just
 // forwarded is the one that causes it: number kW+1 (spice-gtk, which does not
@@ -225,7 +240,7 @@ func (c *Channel) Observe(now time.Time, s LinkSample) {
 	if s.Acked != c.progress.acked || s.Outstanding == 0 || c.progress.since.IsZero() {
 		c.progress = progress{acked: s.Acked, since: now}
 	}
-	if c.stalled(now) {
+	if c.released = c.stalled(now); c.released {
 		c.valve &^= valveSweep
 	}
 	c.answer.expire(now)
@@ -234,7 +249,7 @@ func (c *Channel) Observe(now time.Time, s LinkSample) {
 // Drained tells that the queue is empty. Nothing is observed until it is not.
 func (c *Channel) Drained() {
 	c.link.Idle()
-	c.progress = progress{}
+	c.progress, c.released = progress{}, false
 }
 
 // stalled tells that the client has acknowledged nothing for so long that the
@@ -295,14 +310,23 @@ func (c *Channel) possible() bool {
 // cut short. A queue that does not is bounded by its regions.
 func (c *Channel) due(now time.Time) bool {
 	stalled := c.stalled(now)
-	full := c.link.Full() && !stalled && !c.sorts()
+	full := c.link.Full() && c.queued > 0 && !stalled && !c.sorts()
 	if c.cfg.Mode == Withhold {
 		return !full || c.queued == 0 || c.ledger.DueWithheld(c.withheld())
 	}
-	if stalled || c.acks > c.ledger.Acked() {
+	if stalled || c.answered() > c.ledger.Acked() {
 		return c.MayRead()
 	}
 	return c.MayRead() && !c.client.slow(now) && (!full || c.cutsSweep())
+}
+
+// answered is how many ACKs the client has sent, or would have if it had got the
+// messages that were dropped.
+func (c *Channel) answered() uint64 {
+	if w := uint64(c.ledger.Window()); w > 0 {
+		return c.acks + c.dropped/w
+	}
+	return c.acks
 }
 
 // cutsSweep tells that the server's credits end before the sweep does, so that

@@ -52,7 +52,7 @@ func goesBefore(a, b *Entry) bool {
 	if a.place != b.place {
 		return a.place < b.place
 	}
-	return a.since < b.since
+	return a.seq < b.seq
 }
 
 func (h entryHeap) first() *Entry {

@@ -18,6 +18,10 @@ const (
 	// leastUrgentCredit is what may go first after a pause, in bytes, at least:
 	// a menu.
 	leastUrgentCredit = 64 << 10
+	// maxPlaces is how many places of the screen one update is booked for: all of
+	// 2560×1440 pixels. For larger ones each tiny message would cost a
+	// millisecond; they take their turn from when they came.
+	maxPlaces = 4096
 )
 
 // fairness tells the updates that go first from those that take turns, and
@@ -44,12 +48,12 @@ type fairness struct {
 	sent   uint64
 	credit int // bytes that may still go first
 	most   int // bound of credit
+	spent  bool
 }
 
 func (f *fairness) resize(width, height uint32) {
-	var g grid
-	g.resize(width, height)
-	f.columns, f.rows, f.due, f.served = g.columns, g.rows, nil, nil
+	f.columns, f.rows = tilesOf(width, height)
+	f.due, f.served = nil, nil
 	f.most = max(f.most, leastUrgentCredit)
 	f.credit = max(f.credit, f.most)
 }
@@ -59,6 +63,7 @@ func (f *fairness) wrote(n, burst int) {
 	f.sent += uint64(n)
 	f.most = max(burst, leastUrgentCredit)
 	f.credit = min(f.credit+n/urgentPart, f.most)
+	f.spent = f.spent && f.credit < f.most/2
 }
 
 // urgent books an update of size bytes to box and reports whether it goes first.
@@ -71,11 +76,16 @@ func (f *fairness) urgent(box spiceproto.Rect, size, horizon int) bool {
 		*due = min(max(*due, f.sent)+uint64(size)*urgentShare, limit+uint64(horizon))
 		return still
 	})
-	return still && f.credit > 0
+	return still && !f.spent
 }
 
-// overtook books an urgent message of size bytes that went before others.
-func (f *fairness) overtook(size int) { f.credit = max(f.credit-size, -f.most) }
+// charge books an urgent message of size bytes that others may have to wait for.
+// Once the credit is used up, nothing is urgent until half of it is back: else
+// those that come first in each frame would have all of what trickles in.
+func (f *fairness) charge(size int) {
+	f.credit = max(f.credit-size, -f.most)
+	f.spent = f.spent || f.credit <= 0
+}
 
 // turn returns the place in the order of turns of an update to box: the bytes
 // sent when the longest neglected part of it was sent.
@@ -97,11 +107,11 @@ func (f *fairness) serve(box spiceproto.Rect) {
 }
 
 // each calls of for each place of box, and reports whether there is one and of
-// was true for all.
+// was true for all. It does not for a box of more than maxPlaces.
 func (f *fairness) each(places *[]uint64, box spiceproto.Rect, of func(*uint64) bool) bool {
 	left, right := tilesIn(box.Left, box.Right, f.columns)
 	top, bottom := tilesIn(box.Top, box.Bottom, f.rows)
-	if left >= right || top >= bottom {
+	if left >= right || top >= bottom || (right-left)*(bottom-top) > maxPlaces {
 		return false
 	}
 	if *places == nil {

@@ -23,10 +23,15 @@ const (
 // grid finds the queued messages that touch an area of the primary surface. What
 // it costs depends on the area and not on how many messages are queued.
 type grid struct {
+	cell          int // edge of a cell in pixels
 	columns, rows int
 	cells         [][]*Entry // nil until worth its memory
 	wide          []*Entry
 }
+
+// mostCells is how many cells a grid has at most; on a larger surface each is
+// larger. With maxPerCell it bounds what an attacker can make of it to 1 MB.
+const mostCells = 4096
 
 // fewWide is how many messages are compared with each other one by one before
 // the grid gets cells: an unsaturated channel never needs them.
@@ -35,13 +40,17 @@ const fewWide = 4
 // resize makes an empty grid for a surface of the given size in pixels. Beyond
 // maxTiles it never has cells, and every message is wide.
 func (g *grid) resize(width, height uint32) {
-	*g = grid{wide: g.wide[:0]}
+	*g = grid{wide: g.wide[:0], cell: tileSize}
 	const most = maxTiles * tileSize
-	columns := (int(min(width, most)) + tileSize - 1) / tileSize
-	rows := (int(min(height, most)) + tileSize - 1) / tileSize
-	if rows > 0 && columns <= maxTiles/rows {
-		g.columns, g.rows = columns, rows
+	w, h := int(min(width, most)), int(min(height, most))
+	across := func(pixels, cell int) int { return (pixels + cell - 1) / cell }
+	if w == 0 || h == 0 || across(w, tileSize) > maxTiles/across(h, tileSize) {
+		return
 	}
+	for across(w, g.cell)*across(h, g.cell) > mostCells {
+		g.cell *= 2
+	}
+	g.columns, g.rows = across(w, g.cell), across(h, g.cell)
 }
 
 // span is a range of cells; left and top inclusive, right and bottom exclusive.
@@ -56,7 +65,7 @@ func (g *grid) touched(box spiceproto.Rect) span {
 		return span{}
 	}
 	at := func(pixel int32, cells int) int {
-		return min(max(int(pixel), 0)/tileSize, cells-1)
+		return min(max(int(pixel), 0)/g.cell, cells-1)
 	}
 	return span{
 		left: at(box.Left, g.columns), right: at(box.Right-1, g.columns) + 1,

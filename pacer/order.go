@@ -33,6 +33,9 @@ type Entry struct {
 	wide         bool
 }
 
+// Size returns the message's size in bytes, header included.
+func (e *Entry) Size() int { return e.size }
+
 // Number returns the message's number in the order of arrival, from 1.
 func (e *Entry) Number() uint64 { return e.seq }
 
@@ -113,7 +116,7 @@ func (o *Order) Resize(width, height uint32) {
 func (o *Order) Push(e *Entry, m Message, size int) {
 	*e = Entry{Value: e.Value, size: size, heapIndex: -1, queued: true}
 	o.seq++
-	e.seq, e.since, e.place = o.seq, o.seq, o.fair.sent
+	e.seq, e.place = o.seq, o.fair.sent
 	o.link(e)
 	o.streams.note(&m)
 	f := o.footprint(&m)
@@ -171,6 +174,9 @@ func (o *Order) Complete(e *Entry, burst, horizon int) []*Entry {
 		e.left.reset(e.f.writes)
 		e.place = o.fair.turn(e.f.writes)
 		e.urgent = o.fair.urgent(e.f.writes, e.size, horizon)
+		if e.urgent && o.count > 1 {
+			o.fair.charge(e.size)
+		}
 		if e.f.overwrites {
 			o.cover(e)
 		}
@@ -187,11 +193,11 @@ func (o *Order) cover(e *Entry) {
 		if x.seq >= e.seq || x.seq < o.barrier || !x.whole || x.pinned || !x.queued || !covers(&e.f, &x.f) {
 			return
 		}
-		if !x.left.subtract(e.f.writes) {
+		if !e.f.writes.Contains(x.f.writes) && !x.left.subtract(e.f.writes) {
 			return
 		}
 		x.queued = false
-		e.place, e.since = min(e.place, x.place), min(e.since, x.since)
+		e.place = min(e.place, x.place)
 		e.urgent = e.urgent || x.urgent
 		o.dropped = append(o.dropped, x)
 	})
@@ -211,9 +217,6 @@ func (o *Order) Pop() *Entry {
 	if e != o.oldest {
 		e.overtook = o.oldest.seq
 		o.stats.Overtook++
-		if e.urgent {
-			o.fair.overtook(e.size)
-		}
 	}
 	e.queued = false
 	o.unlink(e)

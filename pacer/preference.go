@@ -40,11 +40,13 @@ func (p *preference) want(now time.Time, full bool) spiceproto.Compression {
 	switch {
 	case p.fixed != 0:
 		return p.fixed
+	case p.client != 0 && p.client != spiceproto.CompressionGLZ && p.client != spiceproto.CompressionAutoGLZ:
+		return p.client
 	case p.auto && p.glz && !p.full.IsZero() && now.Sub(p.full) < calmBefore:
 		return spiceproto.CompressionAutoLZ
 	case p.client == 0 && p.told != 0:
-		// GLZ was seen before the server was told anything, so this is what it
-		// does by itself.
+		// GLZ was seen before the server was told anything: it chooses by itself,
+		// as it does unless its administrator said GLZ always.
 		return spiceproto.CompressionAutoGLZ
 	}
 	return p.client

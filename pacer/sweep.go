@@ -71,15 +71,21 @@ type tile struct {
 
 // Resize starts over on a primary surface of the given size in pixels.
 func (s *Sweep) Resize(width, height uint32) {
-	const most = maxTiles * tileSize
-	columns := (int(min(width, most)) + tileSize - 1) / tileSize
-	rows := (int(min(height, most)) + tileSize - 1) / tileSize
 	*s = Sweep{number: 1}
+	s.columns, s.rows = tilesOf(width, height)
+	s.tiles = make([]tile, s.columns*s.rows)
+}
+
+// tilesOf returns how many tiles a surface of the given size in pixels has, none
+// if they are more than maxTiles.
+func tilesOf(width, height uint32) (columns, rows int) {
+	const most = maxTiles * tileSize
+	columns = (int(min(width, most)) + tileSize - 1) / tileSize
+	rows = (int(min(height, most)) + tileSize - 1) / tileSize
 	if rows > 0 && columns > maxTiles/rows {
-		return
+		return 0, 0
 	}
-	s.columns, s.rows = columns, rows
-	s.tiles = make([]tile, columns*rows)
+	return columns, rows
 }
 
 // Next begins the next sweep: it waits for all tiles that keep changing.

@@ -83,9 +83,10 @@ func (c *Channel) noteStarvation() {
 // that only waits for the writer's next turn is none of the link's, but while
 // nothing is known of the link every queue counts: on a thin one the first
 // seconds of an animation would take a minute to send. While an answer to the
-// user is awaited, nothing is held that may be in front of it.
+// user is awaited, nothing is held that may be in front of it; nor for a client
+// that is stalled.
 func (c *Channel) mayHold() bool {
-	return c.queued > c.low() && (c.limited() || c.link.Rate() == 0) && !c.answer.awaited
+	return c.queued > c.low() && (c.limited() || c.link.Rate() == 0) && !c.answer.awaited && !c.released
 }
 
 // limited tells that the client's link is the limit.
@@ -143,7 +144,7 @@ func (c *Channel) low() int {
 }
 
 // MayRead tells whether the hypervisor's bytes may be read now. After false the
-// answer changes only with Sent or Observe.
+// answer changes only with Sent, Observe, Dropped or Input.
 func (c *Channel) MayRead() bool {
 	return c.valve == 0 || c.valve == valveSweep && c.passing
 }

@@ -170,10 +170,12 @@ func (a attempt) start(ctx context.Context, sock net.Conn, e endpoint) (backend,
 }
 
 // backendLink is the link message for the hypervisor: the client's own, so that
-// the server encodes for the real client, with the ticket as the only mechanism.
+// the server encodes and frames for the real client, with the ticket as the only
+// mechanism. How the client chose its own has no part in that: whatever it can do,
+// this leg names the mechanism where the hypervisor can read it.
 func backendLink(client spiceproto.LinkMess, network string) spiceproto.LinkMess {
 	m := client
-	m.Common = m.Common.With(spiceproto.CapAuthSpice).Without(spiceproto.CapAuthSASL)
+	m.Common = m.Common.With(spiceproto.CapAuthSelection).With(spiceproto.CapAuthSpice).Without(spiceproto.CapAuthSASL)
 	if network == "unix" && m.Type == spiceproto.ChannelDisplay {
 		// Over a unix socket the server would pass GL buffers as descriptors,
 		// which no proxy can carry.
@@ -195,17 +197,18 @@ func linkTo(conn io.ReadWriter, m spiceproto.LinkMess, ticket authz.Secret) (spi
 	if reply.Error != spiceproto.LinkOK {
 		return reply, reply.Error
 	}
-	for _, bit := range []int{spiceproto.CapAuthSelection, spiceproto.CapAuthSpice, spiceproto.CapMiniHeader} {
-		if !reply.Common.Has(bit) {
-			return reply, fmt.Errorf("%w (has %v)", errBackendCaps, spiceproto.CommonCapNames(reply.Common))
-		}
+	if !agree(m.Common, reply.Common) {
+		return reply, fmt.Errorf("%w (has %v)", errBackendCaps, spiceproto.CommonCapNames(reply.Common))
 	}
 	blob, err := spiceproto.EncryptTicket(&reply.PubKey, string(ticket))
 	if err != nil {
 		return reply, err
 	}
-	answer := append(spiceproto.AppendAuthMechanism(nil, spiceproto.AuthMechanismSpice), blob[:]...)
-	if _, err := conn.Write(answer); err != nil {
+	var answer []byte
+	if reply.Common.Has(spiceproto.CapAuthSelection) {
+		answer = spiceproto.AppendAuthMechanism(answer, spiceproto.AuthMechanismSpice)
+	}
+	if _, err := conn.Write(append(answer, blob[:]...)); err != nil {
 		return reply, fmt.Errorf("ticket: %w", err)
 	}
 	result, err := spiceproto.ReadLinkResult(conn)
@@ -218,11 +221,22 @@ func linkTo(conn io.ReadWriter, m spiceproto.LinkMess, ticket authz.Secret) (spi
 	return reply, nil
 }
 
+// agree tells whether a hypervisor with the common capabilities server can be
+// spoken to as client says. It must know the mini header if the client uses it:
+// the client cannot be told otherwise any more, and full headers cannot be made
+// mini ones without changing the number of messages, by which both sides count
+// their ACKs. Without the choice of a mechanism there is only the ticket.
+func agree(client, server spiceproto.Caps) bool {
+	ticket := server.Has(spiceproto.CapAuthSpice) || !server.Has(spiceproto.CapAuthSelection)
+	header := server.Has(spiceproto.CapMiniHeader) || !client.Has(spiceproto.CapMiniHeader)
+	return ticket && header
+}
+
 // warnMissingCaps tells of capabilities that the client was offered, before the
 // hypervisor was known, and will not find.
 func (a attempt) warnMissingCaps(reply spiceproto.LinkReply) {
 	kind := a.client.link.Type
-	offered, offeredChannel := spiceproto.ServerCaps(kind)
+	offered, offeredChannel := offeredCaps(a.client.link)
 	missing, missingChannel := subtract(offered, reply.Common), subtract(offeredChannel, reply.Channel)
 	if len(missing)+len(missingChannel) == 0 {
 		return

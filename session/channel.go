@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"spicepacer/pacer"
+	"spicepacer/session/firewall"
 	"spicepacer/spiceproto"
 )
 
@@ -44,7 +45,13 @@ type channel struct {
 	mode pacer.Mode
 	// serverCaps are the hypervisor's channel capability words.
 	serverCaps spiceproto.Caps
-	log        *zap.Logger
-	stats      *Stats
-	trace      ChannelTrace // nil: not traced
+	// fullHeaders: the messages of both legs have full headers.
+	fullHeaders bool
+	log         *zap.Logger
+	stats       *Stats
+	trace       ChannelTrace      // nil: not traced
+	guard       *firewall.Channel // nil: no firewall
 }
+
+// framer returns one at the start of either leg's messages.
+func (ch *channel) framer() spiceproto.Framer { return spiceproto.Framer{Full: ch.fullHeaders} }

@@ -39,8 +39,8 @@ type client struct {
 	// of its end.
 	registered bool
 	audits     sync.WaitGroup
-	// session is the one it joined; empty: none.
-	session string
+	// target is where it is let; zero until it is authorized.
+	target authz.Target
 }
 
 // failure ends a connection before its relay.
@@ -76,7 +76,7 @@ func (s *Server) serve(ctx context.Context, c *client, permit *permit, secure bo
 	defer s.deregister(ctx, c)
 	defer s.finish(c)
 	defer s.registry.leave(c.ref)
-	defer func() { s.live.leave(c.session, c) }()
+	defer func() { s.live.leave(c.target.SessionID, c) }()
 	// Closing is what ends a blocked handshake when the proxy stops or the
 	// session is terminated.
 	stop := context.AfterFunc(ctx, func() { c.sock.Close() })
@@ -88,6 +88,7 @@ func (s *Server) serve(ctx context.Context, c *client, permit *permit, secure bo
 	s.conclude(c, err)
 	if ch != nil {
 		s.run(ctx, ch)
+		s.auditVerdicts(ctx, c, ch.guard)
 	}
 }
 
@@ -127,9 +128,6 @@ func (s *Server) establish(ctx context.Context, c *client, end context.CancelCau
 	if err := s.readLink(c, s.cfg.Timeouts.Link); err != nil {
 		return nil, &failure{LinkFailed, err}
 	}
-	if err := c.checkCaps(); err != nil {
-		return nil, &failure{LinkFailed, err}
-	}
 	if err := s.register(ctx, c); err != nil {
 		return nil, err
 	}
@@ -142,8 +140,8 @@ func (s *Server) establish(ctx context.Context, c *client, end context.CancelCau
 		return nil, err
 	}
 	s.observer.ChannelAuthorized()
-	c.session = target.SessionID
-	s.live.join(c.session, c, end)
+	c.target = target
+	s.live.join(target.SessionID, c, end)
 	return s.connect(ctx, c, token, target)
 }
 
@@ -161,6 +159,9 @@ func (s *Server) startTLS(ctx context.Context, c *client) error {
 // authorize asks for the client's target and answers a refusal.
 func (s *Server) authorize(ctx context.Context, c *client, token authz.Secret) (authz.Target, error) {
 	target, err := s.auth.Authorize(ctx, authz.Request{Channel: c.channel(), Token: token})
+	if err == nil {
+		err = s.permit(ctx, c, target)
+	}
 	if err == nil {
 		return target, nil
 	}
@@ -192,7 +193,9 @@ func (s *Server) connect(ctx context.Context, c *client, token authz.Secret, tar
 	}
 	s.setClientOptions(c, mode)
 	c.log.Info("hypervisor connection successful; handing off to relay",
-		zap.String("hypervisor", target.Name), zap.Bool("tls", b.leg.tls), zap.Stringer("mode", mode))
+		zap.String("hypervisor", target.Name), zap.Bool("tls", b.leg.tls), zap.Stringer("mode", mode),
+		zap.Bool("full_headers", fullHeaders(c.link)))
+	guard := s.newGuard(c, mode)
 	return &channel{
 		ref:          c.ref,
 		kind:         c.link.Type,
@@ -202,8 +205,10 @@ func (s *Server) connect(ctx context.Context, c *client, token authz.Secret, tar
 		server:       b.leg,
 		mode:         mode,
 		serverCaps:   b.caps,
+		fullHeaders:  fullHeaders(c.link),
 		log:          c.log,
-		stats:        new(Stats),
+		stats:        &Stats{Firewall: guard.Tally()},
+		guard:        guard,
 	}, nil
 }
 
@@ -220,7 +225,7 @@ func (s *Server) tellBackendFailure(ctx context.Context, c *client, target authz
 
 // run relays ch and logs how it ended.
 func (s *Server) run(ctx context.Context, ch *channel) {
-	info := ChannelInfo{Ref: ch.ref, Type: ch.kind, ID: ch.id, Mode: ch.mode, Stats: ch.stats}
+	info := ChannelInfo{Ref: ch.ref, Type: ch.kind, ID: ch.id, Mode: ch.mode, FullHeaders: ch.fullHeaders, Stats: ch.stats}
 	s.observer.ChannelStarted(info)
 	defer s.observer.ChannelEnded(info)
 	defer s.startTrace(ch, info)()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"spicepacer/pacer"
+	"spicepacer/session/firewall"
 	"spicepacer/session/sockopt"
 	"spicepacer/spiceproto"
 )
@@ -37,7 +38,17 @@ type Config struct {
 	// those of one address (one /64 of IPv6) that have not reached their relay.
 	Connections, HandshakesPerAddress int
 	Timeouts                          Timeouts
+	Firewall                          Firewall
 	Pacing                            Pacing
+}
+
+// Firewall says what is judged on channels, and which may be opened.
+type Firewall struct {
+	// Config's mode, unless it is Auto, is stronger than an authorizer's.
+	firewall.Config
+	// Permitted are the channel types a client may open; empty: all, or those the
+	// authorizer permits.
+	Permitted []spiceproto.ChannelType
 }
 
 // Timeouts bound every stage before the relay, and the stop.
@@ -128,6 +139,7 @@ func DefaultConfig() Config {
 			Backend:   30 * time.Second,
 			Drain:     10 * time.Second,
 		},
+		Firewall: Firewall{Config: firewall.DefaultConfig()},
 		Pacing: Pacing{
 			Mode:        pacer.Adaptive,
 			QueueTarget: 10 * time.Millisecond,

@@ -36,6 +36,7 @@ type display struct {
 	up      upstream
 	uplink  *uplink
 	framer  spiceproto.Framer // the reader's
+	gate    gate              // of what the reader gets
 	inBody  bool              // its message's header is queued, its body not all
 	writer  displayWriter
 }
@@ -48,15 +49,18 @@ func (r *relaying) runDisplay() {
 		pace:     pacer.NewChannel(r.pacerConfig()),
 		arrived:  make(chan struct{}, 1),
 		opened:   make(chan struct{}, 1),
+		framer:   r.ch.framer(),
 	}
 	r.fromServer = &d.framer
 	if !d.reorders() {
 		d.queue.order.KeepArrivalOrder()
 	}
+	d.gate = gate{guard: r.ch.guard, direction: spiceproto.ServerToClient}
+	d.up.gate = gate{guard: r.ch.guard, direction: spiceproto.ClientToServer}
 	if r.ch.trace != nil {
 		d.queue.overtook = d.traceOvertook
 	}
-	d.up.d, d.uplink = d, newUplink(d)
+	d.up.d, d.up.framer, d.uplink = d, r.ch.framer(), newUplink(d)
 	d.writer.init(d)
 	defer d.finish()
 	defer r.cfg.displays.enter(d)()
@@ -86,9 +90,11 @@ func (r *relaying) pacerConfig() pacer.Config {
 }
 
 // reorders tells that the display queue may change the order of messages, and
-// leave out what newer ones cover.
+// leave out what newer ones cover. Messages with full headers keep theirs: they
+// carry serials, which clients take to grow, and sub-messages, of which the order
+// knows nothing.
 func (r *relaying) reorders() bool {
-	return r.cfg.pacing.Reorder && r.ch.mode == pacer.Adaptive && !r.cfg.pacing.RawValve
+	return r.cfg.pacing.Reorder && r.ch.mode == pacer.Adaptive && !r.cfg.pacing.RawValve && !r.ch.fullHeaders
 }
 
 // errEnded is what a direction returns that stops because the channel ends.
@@ -174,10 +180,11 @@ func (d *display) store(now time.Time, b []byte) (widen int, err error) {
 	defer d.mu.Unlock()
 	for rest := b; len(rest) > 0; {
 		s := d.framer.Next(rest)
+		rest = rest[len(s.Bytes):]
 		if err := d.storeSegment(s); err != nil {
+			skip(&d.framer, rest)
 			return 0, err
 		}
-		rest = rest[len(s.Bytes):]
 	}
 	d.bookAcks(now)
 	d.traceState()
@@ -187,11 +194,16 @@ func (d *display) store(now time.Time, b []byte) (widen int, err error) {
 // storeSegment queues one segment. A message takes part once its head is known,
 // so that the queue holds nothing it cannot name, and in full once it is whole.
 func (d *display) storeSegment(s spiceproto.Segment) (err error) {
+	if err := d.gate.judge(s, &d.framer); err != nil {
+		d.queue.abandon()
+		return err
+	}
 	n := 0
 	switch {
 	case s.HeaderDone:
-		d.queue.push(d.framer.Header())
-		n, d.inBody = spiceproto.MiniHeaderSize, true
+		header := d.framer.RawHeader()
+		d.queue.push(header, d.framer.Header().Size)
+		n, d.inBody = len(header), true
 	case d.inBody:
 		d.queue.store(s.Bytes)
 		n = len(s.Bytes)
@@ -230,6 +242,7 @@ func (d *display) completed() {
 	by := d.queue.arriving.entry.Number()
 	e := d.queue.complete(d.pace.Burst(), d.pace.Horizon(), func(number uint64, bytes int) {
 		d.pace.Dropped(bytes, d.queue.memory)
+		d.acks.replaced()
 		d.traceReplaced(number, by)
 	})
 	if e.Urgent() {

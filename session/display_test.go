@@ -65,7 +65,7 @@ func TestDisplayCarriesEveryByte(t *testing.T) {
 				down := bytes.Join(rapid.SliceOfN(rapid.Custom(displayMessage), 1, 60).Draw(rt, "down"), nil)
 				up := bytes.Join(rapid.SliceOfN(rapid.Custom(clientMessage), 1, 30).Draw(rt, "up"), nil)
 				toClient, toServer := pieces(rt, down), pieces(rt, up)
-				o := relayOptions{mode: mode}
+				o := relayOptions{mode: mode, full: rapid.Bool().Draw(rt, "full headers")}
 				o.clientLink.RTT = time.Duration(rapid.IntRange(0, 100).Draw(rt, "rtt")) * time.Millisecond
 				o.clientLink.Rate = rapid.SampledFrom([]float64{0, 1e6, 100e6}).Draw(rt, "rate")
 				bound := rapid.SampledFrom([]int{64 << 10, 4 << 20}).Draw(rt, "bound")

@@ -24,12 +24,18 @@ type uplink struct {
 	inside  bool          // the last chunk ends inside a message
 	syncs   []uint32
 	buf     []byte
+	// serials numbers everything sent, the client's messages anew: of those some
+	// stay here and others join them. spice-server reads no serial at all
+	// (red-channel-client.cpp). Unused with mini headers.
+	serials spiceproto.Serials
+	full    []byte
 }
 
-// chunk is bytes of the client; open tells that they end inside a message.
+// chunk is bytes of the client.
 type chunk struct {
-	bytes []byte
-	open  bool
+	bytes   []byte
+	headers []int // where full headers begin
+	open    bool  // bytes ends inside a message
 }
 
 func newUplink(d *display) *uplink {
@@ -65,6 +71,9 @@ func (u *uplink) run() error {
 			if !more {
 				return errEnded
 			}
+			for _, at := range c.headers {
+				u.serials.Stamp(c.bytes[at:])
+			}
 			if err := u.write(c.bytes); err != nil {
 				return err
 			}
@@ -82,9 +91,8 @@ func (u *uplink) run() error {
 }
 
 // answer sends what is due: the ACK_SYNC of each SET_ACK, ACKs, and the
-// compression to use. With an
-// ACK_SYNC more ACKs may become due at once: the server may have spent its
-// credits already.
+// compression to use. With an ACK_SYNC more ACKs may become due at once: the
+// server may have spent its credits already.
 func (u *uplink) answer() error {
 	d := u.d
 	for {
@@ -105,11 +113,20 @@ func (u *uplink) answer() error {
 		if len(u.buf) == 0 {
 			return nil
 		}
-		if err := u.write(u.buf); err != nil {
+		if err := u.write(u.framed(u.buf)); err != nil {
 			return err
 		}
 		d.synced(u.syncs)
 	}
+}
+
+// framed returns messages with mini headers with those of the channel.
+func (u *uplink) framed(messages []byte) []byte {
+	if !u.d.ch.fullHeaders {
+		return messages
+	}
+	u.full = u.serials.Append(u.full[:0], messages)
+	return u.full
 }
 
 func (u *uplink) write(b []byte) error {

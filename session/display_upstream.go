@@ -10,13 +10,16 @@ import (
 // them, without the client's ACKs and, in adaptive mode, ACK_SYNC and what it
 // prefers: those are inputs to the pacer.
 type upstream struct {
-	d      *display
-	framer spiceproto.Framer
-	out    []byte   // what to forward of the read under way
-	open   bool     // the message under way is being forwarded
-	syncs  []uint32 // generations of the client's ACK_SYNCs in out
-	inits  int      // DISPLAY_INITs that end in out
-	buf    readBuffer
+	d       *display
+	framer  spiceproto.Framer
+	out     []byte // what to forward of the read under way
+	headers []int  // where in out full headers begin
+	open    bool   // the message under way is being forwarded
+	keep    bool   // it stays in the proxy
+	gate    gate
+	syncs   []uint32 // generations of the client's ACK_SYNCs in out
+	inits   int      // DISPLAY_INITs that end in out
+	buf     readBuffer
 }
 
 // run forwards until the client's stream ends.
@@ -37,15 +40,15 @@ func (u *upstream) run() error {
 	}
 }
 
-func (u *upstream) accept(b []byte) error {
-	u.out, u.syncs, u.inits = u.out[:0], u.syncs[:0], 0
-	for len(b) > 0 {
+func (u *upstream) accept(b []byte) (refusal error) {
+	u.out, u.headers, u.syncs, u.inits = u.out[:0], u.headers[:0], u.syncs[:0], 0
+	for len(b) > 0 && refusal == nil {
 		s := u.framer.Next(b)
-		u.segment(s)
+		refusal = u.segment(s)
 		b = b[len(s.Bytes):]
 	}
 	if len(u.out) > 0 {
-		if err := u.d.uplink.forward(chunk{u.out, u.open}); err != nil {
+		if err := u.d.uplink.forward(chunk{u.out, u.headers, u.open}); err != nil {
 			return err
 		}
 	}
@@ -53,27 +56,40 @@ func (u *upstream) accept(b []byte) error {
 	if u.inits > 0 {
 		u.d.initialised()
 	}
-	return nil
+	return refusal
 }
 
 // segment adds what is to be forwarded of a segment. A header goes out when it
-// is complete.
-func (u *upstream) segment(s spiceproto.Segment) {
+// is complete and the gate is open, with the head if that is complete by then.
+func (u *upstream) segment(s spiceproto.Segment) error {
+	if err := u.gate.judge(s, &u.framer); err != nil {
+		return err
+	}
 	h := u.framer.Header()
+	if s.HeaderDone {
+		u.keep = u.keeps(h)
+	}
 	switch {
-	case s.HeaderDone:
-		u.open = !u.keeps(h)
-		if u.open {
-			u.out = h.Append(u.out)
-		}
 	case u.open:
 		u.out = append(u.out, s.Bytes...)
+	case (s.HeaderDone || s.HeadDone) && !u.keep && u.gate.open():
+		u.open = true
+		u.header()
+		u.out = append(u.out, u.framer.Head()...)
 	}
 	if s.HeadDone {
 		u.look(h)
 		u.d.traceMessage(spiceproto.ClientToServer, &u.framer)
 	}
 	u.open = u.open && !s.End
+	return nil
+}
+
+func (u *upstream) header() {
+	if u.framer.Full {
+		u.headers = append(u.headers, len(u.out))
+	}
+	u.out = append(u.out, u.framer.RawHeader()...)
 }
 
 // look books what a message says, its head being complete.

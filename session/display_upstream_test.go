@@ -94,10 +94,11 @@ func TestAcksStayOutsideMessages(t *testing.T) {
 		for name, stream := range map[string][]byte{
 			"byte by byte":  slices.Concat(slices.Repeat([][]byte{opaque(spiceproto.MsgcPong, 12), opaque(250, 0), opaque(251, 300)}, 20)...),
 			"large message": slices.Concat(opaque(spiceproto.MsgcPong, 12), opaque(spiceproto.MsgcMigrateData, 20_000)),
+			"full headers":  slices.Concat(slices.Repeat([][]byte{opaque(spiceproto.MsgcPong, 12), opaque(251, 300)}, 20)...),
 		} {
 			t.Run(mode.String()+" "+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					r := startRelay(t, relayOptions{mode: mode})
+					r := startRelay(t, relayOptions{mode: mode, full: name == "full headers"})
 					received := r.hypervisor.collect()
 					go func() {
 						r.hypervisor.send(spiceproto.SetAck{Generation: 1, Window: 20}.Append(nil))

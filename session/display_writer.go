@@ -34,7 +34,7 @@ type displayWriter struct {
 var chunks = sync.Pool{New: func() any { return new([maxWrite]byte) }}
 
 func (w *displayWriter) init(d *display) {
-	w.d, w.out.to = d, d.ch.client
+	w.d, w.out.to, w.out.framer = d, d.ch.client, d.ch.framer()
 	if c, ok := d.ch.client.conn.(*tls.Conn); ok {
 		w.overhead = recordOverhead13
 		if c.ConnectionState().Version < tls.VersionTLS13 {
@@ -52,7 +52,7 @@ func (w *displayWriter) run() error {
 		if chunk == nil {
 			return errEnded
 		}
-		err := w.out.write(chunk)
+		_, err := w.out.write(chunk)
 		chunks.Put(w.chunk)
 		w.chunk = nil
 		if err != nil {
@@ -72,9 +72,9 @@ func (w *displayWriter) next() []byte {
 	fresh := false
 	for {
 		switch {
-		case d.queue.available == 0 && d.eof:
+		case d.queue.ready() == 0 && d.eof:
 			return nil
-		case d.queue.available == 0:
+		case d.queue.ready() == 0:
 			d.pace.Drained()
 			d.publish()
 			w.unlocked(func() { <-d.arrived })
@@ -113,7 +113,7 @@ func (w *displayWriter) mayWrite() bool {
 	if d.eof || d.ch.client.probe == nil {
 		return true
 	}
-	return d.pace.Room() >= min(d.pace.Quantum(), d.queue.available)
+	return d.pace.Room() >= min(d.pace.Quantum(), d.queue.ready())
 }
 
 // size returns how much to write at once: what the link carries in writeTime,
@@ -142,6 +142,7 @@ func (w *displayWriter) observe() {
 	w.segment = s.MSS
 	now := time.Now()
 	d.pace.Observe(now, s)
+	d.bookAcks(now)
 	d.publish()
 	wake(d.opened)
 }

@@ -28,6 +28,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"spicepacer/session/authz"
+	"spicepacer/session/firewall"
 	"spicepacer/spiceproto"
 )
 
@@ -86,6 +87,7 @@ func startProxyWith(t *testing.T, auth authz.Authorizer, change func(*Config), p
 	cfg.SecurePort, cfg.InsecurePort = 1, 2 // listenAnywhere tells them apart
 	cfg.InsecureMode = ServePlain
 	cfg.Certificate = own.pair
+	cfg.Firewall.Mode = firewall.Off // echoed messages are of no channel
 	if change != nil {
 		change(&cfg)
 	}
@@ -332,6 +334,9 @@ func ticketFor(t *testing.T, reply spiceproto.LinkReply, token string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if !reply.Common.Has(spiceproto.CapAuthSelection) {
+		return blob[:]
+	}
 	return append(spiceproto.AppendAuthMechanism(nil, spiceproto.AuthMechanismSpice), blob[:]...)
 }
 
@@ -477,7 +482,11 @@ func (h *hypervisor) authenticate(c net.Conn, link spiceproto.LinkMess) (string,
 	if _, err := c.Write(reply.Append(nil)); err != nil {
 		return "", err
 	}
-	password, err := readTicket(c, key)
+	agreed := link.Common
+	if !reply.Common.Has(spiceproto.CapAuthSelection) {
+		agreed = nil // this server has never heard of it
+	}
+	password, err := readTicket(c, agreed, key)
 	return string(password), err
 }
 

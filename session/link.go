@@ -45,19 +45,26 @@ func (s *Server) readLink(c *client, limit time.Duration) error {
 	return nil
 }
 
-var (
-	errClientCaps = errors.New("client lacks required SPICE common capabilities; refusing link")
-	errMechanism  = errors.New("client chose an authentication mechanism that was not offered")
-)
+var errMechanism = errors.New("client chose an authentication mechanism that was not offered")
 
-// checkCaps refuses a client that the relay could not carry. It comes before
-// anything is spent on it.
-func (c *client) checkCaps() error {
-	if c.link.Common.Has(spiceproto.CapAuthSelection) && c.link.Common.Has(spiceproto.CapMiniHeader) {
-		return nil
+// offeredCaps are the capabilities of spice-server, as far as the client shares
+// those that decide how both go on: spice-server goes by what the client
+// advertises, spice-gtk by what the server does, and both come to the same only
+// if neither has more than the other.
+func offeredCaps(client spiceproto.LinkMess) (common, channel spiceproto.Caps) {
+	common, channel = spiceproto.ServerCaps(client.Type)
+	for _, bit := range []int{spiceproto.CapAuthSelection, spiceproto.CapMiniHeader} {
+		if !client.Common.Has(bit) {
+			common = common.Without(bit)
+		}
 	}
-	c.refuse(spiceproto.LinkReply{Error: spiceproto.LinkErrVersionMismatch}.Append(nil))
-	return fmt.Errorf("%w (has %v)", errClientCaps, spiceproto.CommonCapNames(c.link.Common))
+	return common, channel
+}
+
+// fullHeaders tells that the messages of both legs have full headers. The client
+// decides: it was answered before the hypervisor was known.
+func fullHeaders(client spiceproto.LinkMess) bool {
+	return !client.Common.Has(spiceproto.CapMiniHeader)
 }
 
 // readToken answers the link message with a key and the capabilities of
@@ -72,11 +79,11 @@ func (s *Server) readToken(ctx context.Context, c *client) (authz.Secret, error)
 		return "", inTime(err, "wait for a ticket key", s.cfg.Timeouts.Link)
 	}
 	reply := spiceproto.LinkReply{PubKey: key.PubKey()}
-	reply.Common, reply.Channel = spiceproto.ServerCaps(c.link.Type)
+	reply.Common, reply.Channel = offeredCaps(c.link)
 	if _, err := c.conn.Write(reply.Append(nil)); err != nil {
 		return "", inTime(err, "link reply", s.cfg.Timeouts.Link)
 	}
-	token, err := readTicket(c.conn, key)
+	token, err := readTicket(c.conn, reply.Common, key)
 	switch {
 	case errors.Is(err, errMechanism):
 		c.refuse(spiceproto.AppendLinkResult(nil, spiceproto.LinkErrInvalidData))
@@ -89,13 +96,17 @@ func (s *Server) readToken(ctx context.Context, c *client) (authz.Secret, error)
 	return token, nil
 }
 
-func readTicket(r io.Reader, key *spiceproto.TicketKey) (authz.Secret, error) {
-	mechanism, err := spiceproto.ReadAuthMechanism(r)
-	if err != nil {
-		return "", err
-	}
-	if mechanism != spiceproto.AuthMechanismSpice {
-		return "", fmt.Errorf("%w: %d", errMechanism, mechanism)
+// readTicket reads the client's ticket, and before it the mechanism if both
+// advertised the choice.
+func readTicket(r io.Reader, agreed spiceproto.Caps, key *spiceproto.TicketKey) (authz.Secret, error) {
+	if agreed.Has(spiceproto.CapAuthSelection) {
+		mechanism, err := spiceproto.ReadAuthMechanism(r)
+		if err != nil {
+			return "", err
+		}
+		if mechanism != spiceproto.AuthMechanismSpice {
+			return "", fmt.Errorf("%w: %d", errMechanism, mechanism)
+		}
 	}
 	var blob [spiceproto.TicketSize]byte
 	if _, err := io.ReadFull(r, blob[:]); err != nil {

@@ -32,8 +32,10 @@ type ChannelInfo struct {
 	Type spiceproto.ChannelType
 	ID   uint8
 	// Mode is passthrough for every channel but display.
-	Mode  pacer.Mode
-	Stats *Stats
+	Mode pacer.Mode
+	// FullHeaders: the client has no mini header.
+	FullHeaders bool
+	Stats       *Stats
 }
 
 // Result is what an accepted connection came to.

@@ -50,23 +50,23 @@ type queue struct {
 	order     pacer.Order
 	arriving  *message // pushed last, if it is not complete
 	current   *message // being taken
-	available int      // bytes of entered messages stored and not taken
+	fillers   uint64   // messages without effect to send before all but current
+	available int      // bytes of these and of entered messages stored, not taken
 	memory    int      // bytes of memory in use
 }
 
-// push begins a message whose header has arrived and stores the header. It waits
-// for enter.
-func (q *queue) push(h spiceproto.Header) {
-	q.arriving = q.newMessage(h)
+// push begins a message whose header has arrived, which announces size body
+// bytes, and stores the header. It waits for enter.
+func (q *queue) push(header []byte, size uint32) {
+	q.arriving = q.newMessage(header, size)
 }
 
-func (q *queue) newMessage(h spiceproto.Header) *message {
+func (q *queue) newMessage(header []byte, size uint32) *message {
 	m := messagePool.Get().(*message)
-	*m = message{missing: spiceproto.MiniHeaderSize + int(h.Size)}
+	*m = message{missing: len(header) + int(size)}
 	m.entry.Value = m
 	q.memory += messageOverhead
-	var raw [spiceproto.MiniHeaderSize]byte
-	q.storeIn(m, h.Append(raw[:0]))
+	q.storeIn(m, header)
 	return m
 }
 
@@ -127,6 +127,14 @@ func (q *queue) complete(burst, horizon int, dropped func(number uint64, bytes i
 	return &m.entry
 }
 
+// abandon forgets the message pushed last, of which nothing has been entered.
+func (q *queue) abandon() {
+	if q.arriving != nil {
+		q.free(q.arriving)
+		q.arriving = nil
+	}
+}
+
 // end enters what is left of a message whose rest will never come.
 func (q *queue) end() {
 	if q.arriving != nil && !q.arriving.entered {
@@ -137,18 +145,45 @@ func (q *queue) end() {
 // fillerSize is the size of a message without effect in bytes, header included.
 const fillerSize = spiceproto.MiniHeaderSize + 2
 
-// fill queues n messages without effect, each for one that was dropped.
+// fill queues n messages without effect, each for one that was dropped. They go
+// next, and take no memory before: after hours of replacing they may be millions.
+// No message with a full header is ever dropped.
 func (q *queue) fill(n uint64) {
-	noEffect := spiceproto.InvalList{}.Append(nil)
-	h, _ := spiceproto.ParseHeader(noEffect)
-	for range n {
-		m := q.newMessage(h)
-		q.storeIn(m, noEffect[spiceproto.MiniHeaderSize:])
-		m.entered, m.filler = true, true
-		q.available += m.held
-		q.order.Push(&m.entry, pacer.Message{}, m.held)
-		q.order.Complete(&m.entry, 0, 0)
+	q.fillers += n
+	q.available += int(n) * fillerSize
+}
+
+// next returns the message to take after the current one, nil if there is none.
+func (q *queue) next() *message {
+	if q.fillers > 0 {
+		q.fillers--
+		return q.newFiller()
 	}
+	e := q.order.Pop()
+	if e == nil {
+		return nil
+	}
+	if e.Overtook() > 0 && q.overtook != nil {
+		q.overtook(e)
+	}
+	return e.Value.(*message)
+}
+
+func (q *queue) newFiller() *message {
+	h := spiceproto.Header{Type: spiceproto.MsgDisplayInvalList, Size: fillerSize - spiceproto.MiniHeaderSize}
+	m := q.newMessage(h.Append(nil), h.Size)
+	q.storeIn(m, []byte{0, 0}) // no resources
+	m.filler = true
+	return m
+}
+
+// ready returns how many bytes may be taken now: none while the message that is
+// being sent waits for more of itself, whatever waits behind it.
+func (q *queue) ready() int {
+	if q.current != nil && q.current.held == 0 {
+		return 0
+	}
+	return q.available
 }
 
 // taken is what take took.
@@ -163,13 +198,8 @@ type taken struct {
 func (q *queue) take(p []byte, burst int) (t taken) {
 	for t.bytes < len(p) {
 		if q.current == nil {
-			e := q.order.Pop()
-			if e == nil {
+			if q.current = q.next(); q.current == nil {
 				break
-			}
-			q.current = e.Value.(*message)
-			if e.Overtook() > 0 && q.overtook != nil {
-				q.overtook(e)
 			}
 		}
 		m := q.current
@@ -237,7 +267,7 @@ func (q *queue) clear() {
 	for e := q.order.Pop(); e != nil; e = q.order.Pop() {
 		q.free(e.Value.(*message))
 	}
-	q.arriving, q.current, q.available = nil, nil, 0
+	q.arriving, q.current, q.fillers, q.available = nil, nil, 0, 0
 }
 
 // newBlock returns an empty block of the smallest class that holds n bytes, or

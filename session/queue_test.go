@@ -31,7 +31,7 @@ func (m *queueModel) push(size int) {
 		m.pushed = make(map[*message]bool)
 		m.queue.order.KeepArrivalOrder()
 	}
-	m.queue.push(h)
+	m.queue.push(h.Append(nil), h.Size)
 	m.pushed[m.queue.arriving] = true
 	m.queue.enter(pacer.Message{})
 	m.stored = h.Append(m.stored)
@@ -183,10 +183,10 @@ func TestQueueDoesNotAllocate(t *testing.T) {
 	skipUnderRace(t)
 	var q queue
 	q.order.KeepArrivalOrder()
-	body, out := make([]byte, 100_000), make([]byte, 16<<10)
+	header, body, out := make([]byte, spiceproto.MiniHeaderSize), make([]byte, 100_000), make([]byte, 16<<10)
 	round := func() {
 		for _, size := range []int{0, 200, 3000, 100_000} {
-			q.push(spiceproto.Header{Size: uint32(size)})
+			q.push(header, uint32(size))
 			q.enter(pacer.Message{})
 			q.store(body[:size])
 			q.complete(0, 0, noDrop)

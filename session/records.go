@@ -69,33 +69,56 @@ type messageWriter struct {
 	// message is called for each message once its head is known, before the
 	// head is written; may be nil.
 	message func(h spiceproto.Header, head []byte)
+	// gate keeps messages back; the zero gate none.
+	gate gate
 }
 
-func (w *messageWriter) write(b []byte) error {
+// write writes b and returns how many bytes that were, with what was held back
+// before and without what is held back now. An error may be a gate's.
+func (w *messageWriter) write(b []byte) (written int, err error) {
 	if r := w.to.records; r != nil {
 		r.hold()
-		return errors.Join(w.writePieces(b), r.flush())
+		written, err = w.writePieces(b)
+		return written, errors.Join(err, r.flush())
 	}
 	return w.writePieces(b)
 }
 
-func (w *messageWriter) writePieces(b []byte) error {
+func (w *messageWriter) writePieces(b []byte) (written int, err error) {
 	for len(b) > 0 {
-		n := w.piece(b, w.to.tls)
-		if _, err := w.to.conn.Write(b[:n]); err != nil {
-			return err
+		pass, n, refusal := w.piece(b, w.to.tls)
+		for _, part := range [...][]byte{w.gate.release(pass), b[:pass]} {
+			if len(part) == 0 {
+				continue
+			}
+			k, err := w.to.conn.Write(part)
+			written += k
+			if err != nil {
+				return written, err
+			}
 		}
+		if refusal != nil {
+			skip(&w.framer, b[n:])
+			return written, refusal
+		}
+		w.gate.hold(b[pass:n])
 		b = b[n:]
 	}
-	return nil
+	return written, nil
 }
 
 // piece looks at the messages in b, up to the first end of one if cut is set,
-// and returns how many bytes that are.
-func (w *messageWriter) piece(b []byte, cut bool) (n int) {
+// and returns how many bytes that are, and how many of them may pass.
+func (w *messageWriter) piece(b []byte, cut bool) (pass, n int, refusal error) {
 	for n < len(b) {
 		s := w.framer.Next(b[n:])
 		n += len(s.Bytes)
+		if refusal = w.gate.judge(s, &w.framer); refusal != nil {
+			break
+		}
+		if w.gate.open() {
+			pass = n
+		}
 		if s.HeadDone && w.message != nil {
 			w.message(w.framer.Header(), w.framer.Head())
 		}
@@ -103,5 +126,5 @@ func (w *messageWriter) piece(b []byte, cut bool) (n int) {
 			break
 		}
 	}
-	return n
+	return pass, n, refusal
 }

@@ -52,7 +52,7 @@ func TestRecordsHoldOneMessage(t *testing.T) {
 		var err error
 		for i := range writes {
 			if err == nil {
-				err = w.write(stream[len(stream)*i/writes : len(stream)*(i+1)/writes])
+				_, err = w.write(stream[len(stream)*i/writes : len(stream)*(i+1)/writes])
 			}
 		}
 		written <- err

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"spicepacer/session/authz"
+	"spicepacer/session/firewall"
 	"spicepacer/spiceproto"
 )
 
@@ -33,6 +34,13 @@ type clientSession struct {
 	passthrough bool
 	channels    int
 	displays    sessionDisplays
+	// fresh: the main channel began here, and not as the target of a migration, so
+	// the client's channels have no past elsewhere.
+	fresh bool
+	// display is the guard of its first display channel, shared is set with the
+	// second.
+	display *firewall.Channel
+	shared  bool
 }
 
 func newRegistry(passthroughPercent int) *registry {
@@ -54,6 +62,7 @@ func (r *registry) join(ref string, token authz.Secret, link spiceproto.LinkMess
 	s := r.sessions[key]
 	if s == nil || link.ConnectionID == 0 {
 		s = &clientSession{key: key, passthrough: r.draw(100) < r.passthroughPercent}
+		s.fresh = link.ConnectionID == 0 && link.Type == spiceproto.ChannelMain
 		if link.ConnectionID != 0 {
 			r.sessions[key] = s
 		}
@@ -86,6 +95,32 @@ func (r *registry) displays(ref string) *sessionDisplays {
 		return &s.displays
 	}
 	return nil
+}
+
+// fresh tells whether the connection's session began here.
+func (r *registry) fresh(ref string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.members[ref]
+	return s != nil && s.fresh
+}
+
+// shareCache enters the guard of a display channel. Clients have one image cache
+// for all display channels of a session, which outlives them.
+func (r *registry) shareCache(ref string, guard *firewall.Channel) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.members[ref]
+	if s == nil || guard == nil {
+		return
+	}
+	if s.display == nil && !s.shared {
+		s.display = guard
+		return
+	}
+	s.display.ShareCache()
+	guard.ShareCache()
+	s.display, s.shared = nil, true
 }
 
 // leave ends the connection's membership, and the session with its last one.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"spicepacer/pacer"
+	"spicepacer/session/firewall"
 	"spicepacer/spiceproto"
 )
 
@@ -142,9 +143,7 @@ func (r *relaying) settle() {
 	for now := time.Now(); now.Before(end); now = time.Now() {
 		conn.SetReadDeadline(earlier(now.Add(settleQuiet), end))
 		n, err := conn.Read(buf[:])
-		for rest := buf[:n]; len(rest) > 0; {
-			rest = rest[len(r.fromServer.Next(rest).Bytes):]
-		}
+		skip(r.fromServer, buf[:n])
 		quiet := errors.Is(err, os.ErrDeadlineExceeded)
 		if err != nil && (!quiet || !r.fromServer.InMessage()) {
 			return
@@ -199,6 +198,14 @@ func (e *legError) Unwrap() error { return e.err }
 
 func readError(name string, l leg, err error) error {
 	return &legError{leg: name, verb: "read from", peer: l.conn.RemoteAddr(), err: err}
+}
+
+// forwardError is a writeError unless the firewall refuses a message.
+func forwardError(name string, l leg, err error) error {
+	if refusal, ok := errors.AsType[*firewall.Refusal](err); ok {
+		return refusal
+	}
+	return writeError(name, l, err)
 }
 
 func writeError(name string, l leg, err error) error {

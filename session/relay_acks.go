@@ -22,7 +22,7 @@ type ackWatch struct {
 
 	mu       sync.Mutex // guards the rest
 	window   uint64     // of the last SET_ACK, 0: none
-	received uint64     // messages of the generation read from the hypervisor
+	received uint64     // messages of the generation read and not left out
 	acked    uint64     // ACKs of the client in the generation
 	timer    *time.Timer
 	waiting  bool // timer runs
@@ -56,6 +56,20 @@ func (w *ackWatch) fromServer(h spiceproto.Header, head []byte) {
 		w.waiting = true
 		w.schedule()
 	}
+}
+
+// replaced books a message that the client does not get, and acknowledges
+// neither; filled books n sent in the place of such.
+func (w *ackWatch) replaced() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.received--
+}
+
+func (w *ackWatch) filled(n uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.received += n
 }
 
 // fromClient books a message of the client.

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"spicepacer/pacer"
+	"spicepacer/session/firewall"
 	"spicepacer/spiceproto"
 )
 
@@ -34,8 +35,8 @@ const (
 )
 
 // startLoopback relays a display channel until the test ends. The client's leg
-// may be encrypted.
-func startLoopback(t testing.TB, mode pacer.Mode, encrypt bool) *loopback {
+// may be encrypted; guard may be nil.
+func startLoopback(t testing.TB, mode pacer.Mode, encrypt bool, guard *firewall.Channel) *loopback {
 	t.Helper()
 	client, near := tcpPair(t)
 	server, hypervisor := tcpPair(t)
@@ -43,7 +44,8 @@ func startLoopback(t testing.TB, mode pacer.Mode, encrypt bool) *loopback {
 		client: client, hypervisor: hypervisor, drained: make(chan struct{}),
 		in: make([]byte, 64<<10), ack: spiceproto.AppendAck(nil),
 	}
-	l.window = slices.Concat(slices.Repeat([][]byte{opaque(250, loopbackMessage)}, loopbackWindow)...)
+	message := opaque(spiceproto.MsgDisplayQualityIndicator, loopbackMessage) // of any content
+	l.window = slices.Concat(slices.Repeat([][]byte{message}, loopbackWindow)...)
 	conn := net.Conn(near)
 	if encrypt {
 		conn = l.encrypt(t, near)
@@ -51,7 +53,7 @@ func startLoopback(t testing.TB, mode pacer.Mode, encrypt bool) *loopback {
 	ctx, cancel := context.WithCancel(context.Background())
 	ch := &channel{
 		kind: spiceproto.ChannelDisplay, mode: mode, client: newLeg(near, conn), server: newLeg(server, server),
-		log: zap.NewNop(), stats: new(Stats),
+		log: zap.NewNop(), stats: new(Stats), guard: guard,
 	}
 	var running sync.WaitGroup
 	var result error
@@ -127,24 +129,47 @@ func (l *loopback) receive(windows int) error {
 func BenchmarkRelay(b *testing.B) {
 	for _, mode := range []pacer.Mode{pacer.Passthrough, pacer.Adaptive} {
 		for _, encrypt := range []bool{false, true} {
-			b.Run(fmt.Sprintf("%v tls %v", mode, encrypt), func(b *testing.B) {
-				l := startLoopback(b, mode, encrypt)
-				windows := (b.N + loopbackWindow - 1) / loopbackWindow
-				b.SetBytes(loopbackMessage)
-				b.ReportAllocs()
-				b.ResetTimer()
-				received := make(chan error, 1)
-				go func() { received <- l.receive(windows) }()
-				for range windows {
-					if _, err := l.hypervisor.Write(l.window); err != nil {
-						b.Fatal(err)
-					}
-				}
-				if err := <-received; err != nil {
-					b.Fatal(err)
-				}
-			})
+			b.Run(fmt.Sprintf("%v tls %v", mode, encrypt), func(b *testing.B) { benchmarkRelay(b, mode, encrypt, nil) })
 		}
+	}
+}
+
+// BenchmarkRelayFirewall does the same with the firewall and its findings on; its
+// plaintext arms are to be compared with BenchmarkRelay's.
+func BenchmarkRelayFirewall(b *testing.B) {
+	for _, mode := range []pacer.Mode{pacer.Passthrough, pacer.Adaptive} {
+		b.Run(mode.String(), func(b *testing.B) { benchmarkRelay(b, mode, false, displayGuard(nil)) })
+	}
+}
+
+// displayGuard judges a display channel under the default settings, changed; it
+// logs nothing.
+func displayGuard(change func(*firewall.Config)) *firewall.Channel {
+	cfg := firewall.DefaultConfig()
+	if change != nil {
+		change(&cfg)
+	}
+	_, caps := spiceproto.ServerCaps(spiceproto.ChannelDisplay)
+	return firewall.New(cfg, spiceproto.MachineConfig{
+		Channel: spiceproto.ChannelDisplay, Client: caps, Server: caps, ForeignAcks: true,
+	}, zap.NewNop())
+}
+
+func benchmarkRelay(b *testing.B, mode pacer.Mode, encrypt bool, guard *firewall.Channel) {
+	l := startLoopback(b, mode, encrypt, guard)
+	windows := (b.N + loopbackWindow - 1) / loopbackWindow
+	b.SetBytes(loopbackMessage)
+	b.ReportAllocs()
+	b.ResetTimer()
+	received := make(chan error, 1)
+	go func() { received <- l.receive(windows) }()
+	for range windows {
+		if _, err := l.hypervisor.Write(l.window); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := <-received; err != nil {
+		b.Fatal(err)
 	}
 }
 
@@ -152,27 +177,31 @@ func BenchmarkRelay(b *testing.B) {
 func TestRelayDoesNotAllocate(t *testing.T) {
 	skipUnderRace(t)
 	for _, mode := range pacer.Modes() {
-		t.Run(mode.String(), func(t *testing.T) {
-			l := startLoopback(t, mode, false)
-			windows, received := make(chan bool), make(chan error)
-			go func() {
-				for range windows {
-					received <- l.receive(1)
-				}
-			}()
-			defer close(windows)
-			allocs := testing.AllocsPerRun(100, func() {
-				windows <- true
-				if _, err := l.hypervisor.Write(l.window); err != nil {
-					t.Fatal(err)
-				}
-				if err := <-received; err != nil {
-					t.Fatal(err)
-				}
-			})
-			if allocs != 0 {
-				t.Errorf("%v allocations in %d messages", allocs, loopbackWindow)
-			}
-		})
+		t.Run(mode.String(), func(t *testing.T) { relayDoesNotAllocate(t, mode, nil) })
+		t.Run(mode.String()+" with a firewall", func(t *testing.T) { relayDoesNotAllocate(t, mode, displayGuard(nil)) })
+	}
+}
+
+func relayDoesNotAllocate(t *testing.T, mode pacer.Mode, guard *firewall.Channel) {
+	t.Helper()
+	l := startLoopback(t, mode, false, guard)
+	windows, received := make(chan bool), make(chan error)
+	go func() {
+		for range windows {
+			received <- l.receive(1)
+		}
+	}()
+	defer close(windows)
+	allocs := testing.AllocsPerRun(100, func() {
+		windows <- true
+		if _, err := l.hypervisor.Write(l.window); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-received; err != nil {
+			t.Fatal(err)
+		}
+	})
+	if allocs != 0 {
+		t.Errorf("%v allocations in %d messages", allocs, loopbackWindow)
 	}
 }

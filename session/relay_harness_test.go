@@ -18,6 +18,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"spicepacer/pacer"
+	"spicepacer/session/firewall"
 	"spicepacer/spiceproto"
 	"spicepacer/spiceproto/spicetest"
 )
@@ -58,6 +59,13 @@ type relayOptions struct {
 	// mss is what the client's socket shows: 1448 if 0, unknown if negative.
 	mss   int
 	trace ChannelTrace
+	// serverCaps are the hypervisor's; displays those of the session, if any.
+	serverCaps spiceproto.Caps
+	displays   *sessionDisplays
+	id         uint8 // the channel's
+	// full: both legs have full headers, of which the test sees the mini part.
+	full  bool
+	guard *firewall.Channel
 }
 
 func startRelay(t *testing.T, o relayOptions) *relayed {
@@ -75,11 +83,19 @@ func startRelay(t *testing.T, o relayOptions) *relayed {
 	server := leg{conn: near, sock: simulatedSocket{near}}
 	r.hypervisor = secured(t, &server, far, o.serverTLS)
 
-	cfg := relayConfig{pacing: DefaultConfig().Pacing, onSession: o.onSession}
+	if o.full {
+		r.client.Conn, r.hypervisor.Conn = widen(t, r.client.Conn), widen(t, r.hypervisor.Conn)
+	}
+
+	cfg := relayConfig{pacing: DefaultConfig().Pacing, onSession: o.onSession, displays: o.displays}
 	if o.pacing != nil {
 		o.pacing(&cfg.pacing)
 	}
-	ch := &channel{kind: o.kind, mode: o.mode, client: client, server: server, log: zap.New(core), stats: r.stats, trace: o.trace}
+	ch := &channel{
+		kind: o.kind, id: o.id, mode: o.mode, client: client, server: server, serverCaps: o.serverCaps,
+		fullHeaders: o.full,
+		log:         zap.New(core), stats: r.stats, trace: o.trace, guard: o.guard,
+	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	r.cancel = cancel
 	go func() {

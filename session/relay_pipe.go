@@ -85,12 +85,12 @@ type pipe struct {
 func (r *relaying) runPipes() {
 	toClient := &pipe{
 		from: r.ch.server, fromName: "hypervisor", toName: "client",
-		to:    messageWriter{to: r.ch.client, message: r.ch.traced(spiceproto.ServerToClient, r.observer())},
+		to:    r.ch.writer(spiceproto.ServerToClient, r.observer()),
 		wrote: r.watch.wrote, bytes: &r.ch.stats.BytesToClient,
 	}
 	toServer := &pipe{
 		from: r.ch.client, fromName: "client", toName: "hypervisor",
-		to:    messageWriter{to: r.ch.server, message: r.ch.traced(spiceproto.ClientToServer, r.clientObserver())},
+		to:    r.ch.writer(spiceproto.ClientToServer, r.clientObserver()),
 		bytes: &r.ch.stats.BytesToServer,
 	}
 	r.fromServer = &toClient.to.framer
@@ -98,6 +98,18 @@ func (r *relaying) runPipes() {
 	r.direction(&wg, toClient.run)
 	r.end(toServer.run())
 	wg.Wait()
+}
+
+// writer returns what writes the messages of one direction, after the firewall,
+// the trace, if there is one, and observe, which may be nil, have seen them.
+func (ch *channel) writer(d spiceproto.Direction, observe func(spiceproto.Header, []byte)) messageWriter {
+	to := ch.client
+	if d == spiceproto.ClientToServer {
+		to = ch.server
+	}
+	return messageWriter{
+		to: to, framer: ch.framer(), message: ch.traced(d, observe), gate: gate{guard: ch.guard, direction: d},
+	}
 }
 
 // observer returns what looks at the hypervisor's messages on this channel.
@@ -170,10 +182,11 @@ func (p *pipe) run() error {
 }
 
 func (p *pipe) forward(b []byte) error {
-	if err := p.to.write(b); err != nil {
-		return writeError(p.toName, p.to.to, err)
+	n, err := p.to.write(b)
+	p.bytes.Add(uint64(n))
+	if err != nil {
+		return forwardError(p.toName, p.to.to, err)
 	}
-	p.bytes.Add(uint64(len(b)))
 	if p.wrote != nil {
 		p.wrote()
 	}

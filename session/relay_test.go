@@ -200,7 +200,7 @@ func TestEndDoesNotResetTheClient(t *testing.T) {
 	for _, encrypt := range []bool{false, true} {
 		t.Run(fmt.Sprint("tls ", encrypt), func(t *testing.T) {
 			defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-			l := startLoopback(t, pacer.Passthrough, encrypt)
+			l := startLoopback(t, pacer.Passthrough, encrypt, nil)
 			go func() {
 				l.hypervisor.Write(l.window)
 				l.hypervisor.(*net.TCPConn).CloseWrite()

@@ -13,6 +13,8 @@ type sessionDisplay interface {
 	input(now time.Time)
 	// keepArrivalOrder ends all reordering, for good.
 	keepArrivalOrder()
+	// channelID tells displays apart; one that comes back has the same.
+	channelID() uint8
 }
 
 // sessionDisplays are the display channels of one client session. The zero value
@@ -35,7 +37,9 @@ func (s *sessionDisplays) enter(d sessionDisplay) (leave func()) {
 	defer s.mu.Unlock()
 	list := append(s.displays(), d)
 	s.list.Store(&list)
-	s.several = s.several || len(list) > 1
+	for _, o := range list {
+		s.several = s.several || o.channelID() != d.channelID()
+	}
 	if s.several {
 		for _, d := range list {
 			d.keepArrivalOrder()

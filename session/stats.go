@@ -3,6 +3,8 @@ package session
 import (
 	"sync/atomic"
 	"time"
+
+	"spicepacer/session/firewall"
 )
 
 // Stats is what one channel shows to the metrics page while it lives. The
@@ -28,6 +30,8 @@ type Stats struct {
 	// ReplacedBytes their bytes, headers included; Overtook counts messages sent
 	// before older ones.
 	Replaced, ReplacedBytes, Overtook atomic.Uint64
+	// Firewall is what the firewall counts; nil if it is off.
+	Firewall *firewall.Tally
 }
 
 // AddHold books one ACK that was held for d.

@@ -120,7 +120,7 @@ func TestTraceTellsStates(t *testing.T) {
 }
 
 // What the queue does with messages is told with its reason: a draw that another
-// covers, and the other, which has its turn.
+// covers, and one whose place was not sent for longer.
 func TestTraceTellsOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		trace := new(memo)
@@ -129,13 +129,15 @@ func TestTraceTellsOrder(t *testing.T) {
 			return spicetest.Draw{Box: spiceproto.Rect{Left: left, Bottom: 480, Right: right}, Size: size}.Append(nil)
 		}
 		surface := spiceproto.SurfaceCreate{Width: 640, Height: 480, Format: 32, Flags: 1}.Append(nil)
-		first, column, other := draw(0, 32, 300_000), draw(64, 96, 40_000), draw(200, 232, 39_000)
-		newer, key := draw(64, 128, 41_000), draw(160, 192, 300)
-		r.hypervisor.send(surface, first, column, other, newer, key)
-		r.client.want(slices.Concat(surface, first, newer, other, key))
+		earlier, under := draw(0, 32, 100_000), draw(200, 232, 200_000)
+		old, newer, key := draw(200, 232, 10_000), draw(200, 232, 11_000), draw(160, 192, 300)
+		r.hypervisor.send(surface, earlier, under)
+		r.client.want(slices.Concat(surface, earlier, under[:1000])) // its place has had its turn
+		r.hypervisor.send(old, newer, key)
+		r.client.want(slices.Concat(under[1000:], key, newer))
 		want := []OrderEvent{
-			{Message: 3, Other: 5, Reason: OrderCovered},
-			{Message: 5, Other: 4, Reason: OrderUrgent},
+			{Message: 4, Other: 5, Reason: OrderCovered},
+			{Message: 6, Other: 5, Reason: OrderTurn},
 		}
 		if diff := cmp.Diff(want, trace.orders); diff != "" {
 			t.Error(diff)

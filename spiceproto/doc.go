@@ -64,8 +64,8 @@
 //	case spiceproto.Unknown: // and err is ErrOpcode
 //	}
 //
-// Peers without CapMiniHeader use full headers: Framer.Full, and ParseSubList for
-// the messages that such a header points to.
+// Peers without CapMiniHeader use full headers: Framer.Full, Serials to write them,
+// and ParseSubList for the messages that such a header points to.
 //
 // # Guest agent
 //

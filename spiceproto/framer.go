@@ -120,6 +120,10 @@ func (f *Framer) Header() Header { return f.header.Mini() }
 // and SubList are 0 where the header is a mini one.
 func (f *Framer) FullHeader() FullHeader { return f.header }
 
+// RawHeader returns the bytes of the current message's header seen so far. It
+// aliases the framer and is overwritten by the next message.
+func (f *Framer) RawHeader() []byte { return f.raw[:f.rawLen] }
+
 // Head returns the first body bytes of the current message seen so far, at most
 // HeadSize. It aliases the framer and is overwritten by the next message.
 func (f *Framer) Head() []byte { return f.head[:f.headLen] }

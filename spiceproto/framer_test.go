@@ -2,6 +2,7 @@ package spiceproto
 
 import (
 	"bytes"
+	"iter"
 	"math"
 	"slices"
 	"testing"
@@ -181,6 +182,9 @@ func (l *layout) check(t tester, f *Framer, at int, s Segment) {
 	if f.FullHeader() != header || f.Header() != header.Mini() || !bytes.Equal(f.Head(), body[:min(len(body), HeadSize)]) {
 		t.Fatalf("after %d: header %+v, head %x", end, f.FullHeader(), f.Head())
 	}
+	if raw := l.stream[l.firstByte[i]:min(end, l.firstByte[i]+l.headerSize())]; !bytes.Equal(f.RawHeader(), raw) {
+		t.Fatalf("after %d: raw header %x, want %x", end, f.RawHeader(), raw)
+	}
 	if f.Remaining() != header.Size-uint32(len(body)) || f.InMessage() == l.ends[end] {
 		t.Fatalf("after %d: remaining %d, in message %v", end, f.Remaining(), f.InMessage())
 	}
@@ -244,47 +248,56 @@ func TestFramerCapture(t *testing.T) {
 	}
 }
 
-// Whatever arrives, every segment makes progress and the bytes come out again.
+// Whatever arrives, every segment makes progress and the bytes come out again,
+// with either header.
 func FuzzFramer(f *testing.F) {
 	f.Add(golden(f, "cursor.bin"), uint16(1))
 	f.Add(golden(f, "main.bin"), uint16(7))
 	f.Add([]byte{1, 0, 0xff, 0xff, 0xff, 0xff, 2}, uint16(64))
+	f.Add(layoutOf(true, cut(f, golden(f, "cursor.bin"))).stream, uint16(19))
 	f.Fuzz(func(t *testing.T, stream []byte, piece uint16) {
-		var fr Framer
-		var out []byte
-		for chunk := range slices.Chunk(stream, 1+int(piece)) {
-			for p := chunk; len(p) > 0; {
-				s := fr.Next(p)
-				if len(s.Bytes) == 0 || len(s.Bytes) > len(p) {
-					t.Fatalf("segment of %d bytes from %d", len(s.Bytes), len(p))
-				}
-				if s.End == fr.InMessage() || s.End && fr.Remaining() != 0 {
-					t.Fatalf("end %v, in message %v, remaining %d", s.End, fr.InMessage(), fr.Remaining())
-				}
-				out = append(out, s.Bytes...)
-				p = p[len(s.Bytes):]
-			}
-		}
-		if !bytes.Equal(out, stream) {
-			t.Fatal("the bytes changed")
+		for _, full := range []bool{false, true} {
+			fuzzFramer(t, &Framer{Full: full}, slices.Chunk(stream, 1+int(piece)), stream)
 		}
 	})
 }
 
-func TestFramerDoesNotAllocate(t *testing.T) {
-	stream := golden(t, "display.bin")
-	var f Framer
-	allocs := testing.AllocsPerRun(100, func() {
-		for chunk := stream; len(chunk) > 0; {
-			n := min(len(chunk), 1000)
-			for p := chunk[:n]; len(p) > 0; {
-				p = p[len(f.Next(p).Bytes):]
+func fuzzFramer(t *testing.T, fr *Framer, chunks iter.Seq[[]byte], stream []byte) {
+	var out []byte
+	for chunk := range chunks {
+		for p := chunk; len(p) > 0; {
+			s := fr.Next(p)
+			if len(s.Bytes) == 0 || len(s.Bytes) > len(p) {
+				t.Fatalf("segment of %d bytes from %d", len(s.Bytes), len(p))
 			}
-			chunk = chunk[n:]
+			if s.End == fr.InMessage() || s.End && fr.Remaining() != 0 {
+				t.Fatalf("end %v, in message %v, remaining %d", s.End, fr.InMessage(), fr.Remaining())
+			}
+			out = append(out, s.Bytes...)
+			p = p[len(s.Bytes):]
 		}
-	})
-	if allocs != 0 || f.InMessage() {
-		t.Errorf("%v allocations, in message %v", allocs, f.InMessage())
+	}
+	if !bytes.Equal(out, stream) {
+		t.Fatal("the bytes changed")
+	}
+}
+
+func TestFramerDoesNotAllocate(t *testing.T) {
+	for _, full := range []bool{false, true} {
+		stream := layoutOf(full, cut(t, golden(t, "display.bin"))).stream
+		f := Framer{Full: full}
+		allocs := testing.AllocsPerRun(100, func() {
+			for chunk := stream; len(chunk) > 0; {
+				n := min(len(chunk), 1000)
+				for p := chunk[:n]; len(p) > 0; {
+					p = p[len(f.Next(p).Bytes):]
+				}
+				chunk = chunk[n:]
+			}
+		})
+		if allocs != 0 || f.InMessage() {
+			t.Errorf("full headers %v: %v allocations, in message %v", full, allocs, f.InMessage())
+		}
 	}
 }
 

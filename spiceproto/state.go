@@ -163,6 +163,14 @@ func (m *Machine) TicketDone() {
 	}
 }
 
+// ShareCache tells that another display channel of the client shares its image
+// cache from now on, so that RuleImageCache cannot be checked any more.
+func (m *Machine) ShareCache() {
+	if r, ok := m.rules.(*displayRules); ok {
+		r.cache.sole = false
+	}
+}
+
 // Close tells that the connection ended.
 func (m *Machine) Close() { m.phase = PhaseClosed }
 

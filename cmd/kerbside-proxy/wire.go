@@ -11,6 +11,7 @@ import (
 	"spicepacer/session"
 	"spicepacer/session/authz"
 	"spicepacer/session/authz/kerbside"
+	"spicepacer/session/firewall"
 	"spicepacer/spiceproto"
 )
 
@@ -24,6 +25,7 @@ func sessionConfig(c config.Config) (session.Config, error) {
 	}
 	s.Connections = c.Limits.Connections
 	s.HandshakesPerAddress = c.Limits.HandshakesPerAddr
+	s.Firewall = firewallConfig(c.Firewall)
 	var err error
 	if s.SecurePort != 0 {
 		if s.Certificate, err = certificate(c); err != nil {
@@ -32,6 +34,32 @@ func sessionConfig(c config.Config) (session.Config, error) {
 	}
 	s.Pacing, err = pacingConfig(c.Pacing)
 	return s, err
+}
+
+// firewallModes and firewallFindings are the values of firewall.mode and
+// firewall.findings.
+var firewallModes = map[string]firewall.Mode{
+	config.FirewallAuto: firewall.Auto, config.FirewallEnforce: firewall.Enforce,
+	config.FirewallWarn: firewall.WarnOnly, config.FirewallOff: firewall.Off,
+}
+
+var firewallFindings = map[string]firewall.Findings{
+	config.FirewallOff: firewall.IgnoreFindings, config.FirewallObserve: firewall.ObserveFindings,
+	config.FirewallEnforce: firewall.EnforceFindings,
+}
+
+func firewallConfig(f config.Firewall) session.Firewall {
+	return session.Firewall{
+		Config: firewall.Config{
+			Mode:       firewallModes[f.Mode],
+			Findings:   firewallFindings[f.Findings],
+			MaxInput:   uint32(f.MaxInput),
+			MaxPicture: uint32(f.MaxPicture),
+			MaxMessage: uint32(f.MaxMessage),
+			Rate:       firewall.Rate{Messages: uint64(f.MessagesPerSecond), Bytes: uint64(f.BytesPerSecond)},
+		},
+		Permitted: f.Permitted(),
+	}
 }
 
 func certificate(c config.Config) (tls.Certificate, error) {
@@ -105,6 +133,8 @@ func startFields(c config.Config) []zap.Field {
 		zap.String("api_socket", c.Control.Socket),
 		zap.Stringer("metrics_address", c.Metrics.Address),
 		zap.Int("prometheus_port", c.Metrics.Port),
+		zap.String("firewall", c.Firewall.Mode),
+		zap.String("findings", c.Firewall.Findings),
 		zap.String("mode", c.Pacing.Mode),
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"spicepacer/session/firewall"
 	"spicepacer/spiceproto"
 )
 
@@ -70,6 +71,9 @@ type Target struct {
 	HostSubject string
 	// Source and UUID name the console in a Registrar's log.
 	Source, UUID string
+	// Firewall is what becomes of messages the firewall objects to; Auto from an
+	// authorizer that has no say in it.
+	Firewall firewall.Mode
 	// SessionID is what ends all channels of a client's session together; empty
 	// for an authorizer that knows no sessions.
 	SessionID string
@@ -99,6 +103,13 @@ func (t Target) Roots() (*x509.CertPool, error) {
 type Denied struct{ Reason string }
 
 func (d *Denied) Error() string { return "denied: " + d.Reason }
+
+// What is told of a channel type that a firewall policy keeps out: to the client's
+// denial, and to the console's log before that.
+const (
+	NotPermitted      = "channel type not permitted by firewall policy"
+	AuditNotPermitted = "Channel type not permitted by firewall policy"
+)
 
 // Secret is text that formats as a placeholder, whatever the verb or encoder:
 // convert it to a string to use it.

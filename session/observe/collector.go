@@ -7,6 +7,7 @@ import (
 
 	"spicepacer/pacer"
 	"spicepacer/session"
+	"spicepacer/session/firewall"
 	"spicepacer/spiceproto"
 )
 
@@ -19,6 +20,12 @@ var (
 		"Channels being relayed.", "channel")
 	bytesDesc = desc("bytes_total",
 		"SPICE bytes written after the link stage, message headers included.", "channel", "direction")
+
+	verdictsDesc = prometheus.NewDesc("kerbside_proxy_firewall_verdicts_total",
+		"Messages that the firewall objected to, by rule and by what became of them: enforced (the channel ended) or observed (let through).",
+		[]string{"channel", "direction", "rule", "action"}, nil)
+	findingsDesc = desc("protocol_findings_total",
+		"Messages that the protocol does not admit where they stood, by the rule they break.", "channel", "direction", "rule")
 
 	displaysDesc = desc("display_channels",
 		"Display channels being relayed.", "mode")
@@ -50,8 +57,8 @@ type channelCollector struct{ metrics *Metrics }
 // Describe implements prometheus.Collector.
 func (c channelCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		activeDesc, bytesDesc, displaysDesc, queueDesc, budgetDesc, rateDesc, rttDesc, heldDesc, holdDesc, sweepsDesc,
-		replacedDesc, replacedBytesDesc, overtookDesc, relayedDesc,
+		activeDesc, bytesDesc, verdictsDesc, findingsDesc, displaysDesc, queueDesc, budgetDesc, rateDesc, rttDesc,
+		heldDesc, holdDesc, sweepsDesc, replacedDesc, replacedBytesDesc, overtookDesc, relayedDesc,
 	} {
 		out <- d
 	}
@@ -62,6 +69,7 @@ func (c channelCollector) Collect(out chan<- prometheus.Metric) {
 	live, sum := c.metrics.snapshot()
 	collectChannels(out, live, sum)
 	collectRelayed(out, sum)
+	collectFirewall(out, sum)
 	for _, mode := range pacer.Modes() {
 		collectDisplays(out, mode, live, sum.displays[mode])
 	}
@@ -69,8 +77,8 @@ func (c channelCollector) Collect(out chan<- prometheus.Metric) {
 
 // directions are labelled as Kerbside's proxy does.
 var directions = map[spiceproto.Direction]string{
-	spiceproto.ServerToClient: "server_to_client",
-	spiceproto.ClientToServer: "client_to_server",
+	spiceproto.ServerToClient: firewall.DirectionName(spiceproto.ServerToClient),
+	spiceproto.ClientToServer: firewall.DirectionName(spiceproto.ClientToServer),
 }
 
 func collectChannels(out chan<- prometheus.Metric, live []session.ChannelInfo, sum totals) {
@@ -82,6 +90,29 @@ func collectChannels(out chan<- prometheus.Metric, live []session.ChannelInfo, s
 		gauge(out, activeDesc, float64(active[t]), t.String())
 		for d, name := range directions {
 			counter(out, bytesDesc, float64(sum.bytes[t][d]), t.String(), name)
+		}
+	}
+}
+
+// collectFirewall gives what was counted at all: a series begins with its first
+// count.
+func collectFirewall(out chan<- prometheus.Metric, sum totals) {
+	count := func(desc *prometheus.Desc, n uint64, labels ...string) {
+		if n > 0 {
+			counter(out, desc, float64(n), labels...)
+		}
+	}
+	for t := spiceproto.ChannelMain; t.Valid(); t++ {
+		for d, direction := range directions {
+			verdicts, findings := sum.firewall[t].Verdicts[d], sum.firewall[t].Findings[d]
+			for _, r := range firewall.Rules() {
+				for a, n := range verdicts[r] {
+					count(verdictsDesc, n, t.String(), direction, r.String(), firewall.Action(a).String())
+				}
+			}
+			for r, n := range findings {
+				count(findingsDesc, n, t.String(), direction, spiceproto.Rule(r).String())
+			}
 		}
 	}
 }

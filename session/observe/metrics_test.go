@@ -7,14 +7,17 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
 
 	"spicepacer/pacer"
 	"spicepacer/session"
+	"spicepacer/session/firewall"
 	"spicepacer/spiceproto"
 )
 
@@ -106,7 +109,7 @@ func TestPage(t *testing.T) {
 	}
 	m.Connection(spiceproto.ChannelUSBRedir, session.BackendFailed)
 	main := channel(spiceproto.ChannelMain, pacer.Passthrough)
-	main.Stats.BytesToClient.Store(300)
+	main.Stats.BytesToClient.Store(12_345_678)
 	main.Stats.BytesToServer.Store(200)
 	fresh := channel(spiceproto.ChannelDisplay, pacer.Adaptive) // no estimate yet
 	for _, c := range []session.ChannelInfo{
@@ -123,6 +126,52 @@ func TestRuntimeOnThePage(t *testing.T) {
 		if !regexp.MustCompile(`(?m)^` + name + ` [1-9][0-9]*$`).MatchString(page) {
 			t.Errorf("the page does not show %s", name)
 		}
+	}
+}
+
+// TestFirewallOnThePage has one channel that is kept to the rules, and one that
+// ended but was only warned of.
+func TestFirewallOnThePage(t *testing.T) {
+	m := New()
+	for mode, kind := range map[firewall.Mode]spiceproto.ChannelType{
+		firewall.Enforce: spiceproto.ChannelInputs, firewall.WarnOnly: spiceproto.ChannelCursor,
+	} {
+		cfg := firewall.DefaultConfig()
+		cfg.Mode = mode
+		guard := firewall.New(cfg, spiceproto.MachineConfig{Channel: kind}, zap.NewNop())
+		c := channel(kind, pacer.Passthrough)
+		c.Stats.Firewall = guard.Tally()
+		m.ChannelStarted(c)
+		tooLarge := spiceproto.Header{Type: 300, Size: 4097}
+		for range 2 {
+			guard.Header(spiceproto.ClientToServer, tooLarge)
+			guard.Head(spiceproto.ClientToServer, tooLarge, make([]byte, spiceproto.HeadSize))
+		}
+		if mode == firewall.WarnOnly {
+			m.ChannelEnded(c)
+		}
+	}
+	var lines []string
+	for line := range strings.Lines(fetch(t, m)) {
+		if strings.Contains(line, "firewall") || strings.Contains(line, "findings") {
+			lines = append(lines, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	want := []string{
+		`# HELP kerbside_proxy_firewall_verdicts_total Messages that the firewall objected to, by rule and by what became of them: enforced (the channel ended) or observed (let through).`,
+		`# TYPE kerbside_proxy_firewall_verdicts_total counter`,
+		`kerbside_proxy_firewall_verdicts_total{action="observed",channel="cursor",direction="client_to_server",rule="disallowed_type"} 2`,
+		`kerbside_proxy_firewall_verdicts_total{action="observed",channel="cursor",direction="client_to_server",rule="size_cap"} 2`,
+		`kerbside_proxy_firewall_verdicts_total{action="enforced",channel="inputs",direction="client_to_server",rule="size_cap"} 2`,
+		`# HELP spicepacer_protocol_findings_total Messages that the protocol does not admit where they stood, by the rule they break.`,
+		`# TYPE spicepacer_protocol_findings_total counter`,
+		`spicepacer_protocol_findings_total{channel="cursor",direction="client_to_server",rule="unknown-opcode"} 2`,
+		`spicepacer_protocol_findings_total{channel="inputs",direction="client_to_server",rule="unknown-opcode"} 2`,
+	}
+	slices.Sort(lines)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, lines); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"spicepacer/pacer"
 	"spicepacer/session"
+	"spicepacer/session/firewall"
 	"spicepacer/spiceproto"
 )
 
@@ -12,7 +13,8 @@ import (
 // copy is independent.
 type totals struct {
 	bytes    [spiceproto.ChannelWebDAV + 1][2]uint64 // by type and direction
-	displays [pacer.Adaptive + 1]displayTotals       // by mode
+	firewall [spiceproto.ChannelWebDAV + 1]firewall.Counts
+	displays [pacer.Adaptive + 1]displayTotals // by mode
 }
 
 type displayTotals struct {
@@ -25,6 +27,7 @@ type displayTotals struct {
 func (t *totals) add(c session.ChannelInfo) {
 	t.bytes[c.Type][spiceproto.ServerToClient] += c.Stats.BytesToClient.Load()
 	t.bytes[c.Type][spiceproto.ClientToServer] += c.Stats.BytesToServer.Load()
+	t.firewall[c.Type].Add(c.Stats.Firewall.Counts())
 	if c.Type != spiceproto.ChannelDisplay {
 		return
 	}

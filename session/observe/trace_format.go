@@ -23,6 +23,8 @@ type TraceHead struct {
 	// Start is the time that TraceEvent.Millis counts from, the same in all parts
 	// of a trace.
 	Start time.Time `json:"start"`
+	// FullHeaders: messages have headers of 18 bytes instead of 6.
+	FullHeaders bool `json:"full_headers,omitempty"`
 	// Part counts the files of a trace from 1. The oldest ones may be gone.
 	Part int `json:"part"`
 }
@@ -178,5 +180,6 @@ func (m *TraceMessage) addDraw(draw spiceproto.DrawHead) {
 func headOf(c session.ChannelInfo, start time.Time) TraceHead {
 	return TraceHead{
 		Trace: TraceFormat, Ref: c.Ref, Channel: c.Type.String(), ID: c.ID, Mode: c.Mode.String(), Start: start,
+		FullHeaders: c.FullHeaders,
 	}
 }

@@ -52,11 +52,12 @@ type summary struct {
 	windows           []uint32
 	queues            [3]float64 // medians in KiB: client leg, proxy's backend, QEMU
 	qemuCPU, proxyCPU float64    // percent of one processor
+	backend           float64    // Mbit/s from QEMU
 }
 
 func (g *group) summarise() summary {
 	s := summary{key: g.key, repeats: len(g.good), failed: g.failed}
-	var latencies, mbit, ages, qemu, proxy []float64
+	var latencies, mbit, ages, qemu, proxy, backend []float64
 	var queues [3][]float64
 	for i, r := range g.good {
 		for _, l := range r.Client.Latencies {
@@ -78,10 +79,12 @@ func (g *group) summarise() summary {
 		}
 		qemu = append(qemu, 100*r.CPU.QEMU/r.CPU.Span)
 		proxy = append(proxy, 100*r.CPU.Proxy/r.CPU.Span)
+		backend = append(backend, r.Backend)
 	}
 	s.presses = len(latencies)
 	s.p50, s.p95, s.max = percentile(latencies, 50), percentile(latencies, 95), percentile(latencies, 100)
 	s.mbit, s.ageP95, s.qemuCPU, s.proxyCPU = mean(mbit), mean(ages), mean(qemu), mean(proxy)
+	s.backend = mean(backend)
 	for j, q := range queues {
 		s.queues[j] = percentile(q, 50) / 1024
 	}
@@ -121,6 +124,7 @@ var columns = []column{
 	{"p95 ms", func(s, _ summary) string { return s.number(s.p95, 0) }},
 	{"max ms", func(s, _ summary) string { return s.number(s.max, 0) }},
 	{"Mbit/s", func(s, _ summary) string { return s.number(s.mbit, 2) }},
+	{"of QEMU", func(s, _ summary) string { return s.number(s.backend, 2) }},
 	{"age p95 ms", func(s, _ summary) string { return s.ofRegions(fmt.Sprintf("%.0f", s.ageP95)) }},
 	{"updates", func(s, _ summary) string { return s.ofRegions(fmt.Sprintf("%d..%d", s.least, s.most)) }},
 	{"W", func(s, _ summary) string { return s.window() }},
@@ -135,7 +139,7 @@ var columns = []column{
 const legend = `age: time since a cell of the activity, 32 by 32 pixels, was last updated; updates: of
 the least and the most updated cell. W: spice-server's ACK window. backlog: medians of
 the proxy's client socket (unacknowledged), the proxy's socket to QEMU (unread)
-and QEMU's socket (unacknowledged). CPU: QEMU / proxy, of one processor. ×: ratio
+and QEMU's socket (unacknowledged). of QEMU: Mbit/s that QEMU sent. CPU: QEMU / proxy, of one processor. ×: ratio
 to passthrough; passthrough2 is passthrough again and shows what is chance.
 `
 

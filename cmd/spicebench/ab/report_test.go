@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -130,6 +131,10 @@ func TestObserveFillsInQueuesAndCPU(t *testing.T) {
 	start := time.Unix(100, 0)
 	var samples []sample
 	for i := range 5 {
+		sockets := slices.Clone(sockets)
+		for j := range sockets {
+			sockets[j].bytesReceived += uint64(i) * 1_250_000
+		}
 		samples = append(samples, sample{
 			at: start.Add(time.Duration(i) * time.Second), sockets: sockets,
 			qemu: time.Duration(i) * 500 * time.Millisecond, proxy: time.Duration(i) * 10 * time.Millisecond,
@@ -141,6 +146,9 @@ func TestObserveFillsInQueuesAndCPU(t *testing.T) {
 	}
 	if want := (CPU{QEMU: 1, Proxy: 0.02, Span: 2}); r.CPU != want {
 		t.Errorf("CPU is %+v, want %+v", r.CPU, want)
+	}
+	if r.Backend != 10 {
+		t.Errorf("QEMU sent %v Mbit/s, want 10", r.Backend)
 	}
 	if want := (LegNames{"cubic", "cubic", "cubic"}); r.CongestionControl != want {
 		t.Errorf("congestion control is %+v, want %+v", r.CongestionControl, want)

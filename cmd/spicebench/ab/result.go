@@ -36,8 +36,11 @@ type Result struct {
 	Client     client.Result `json:"client"`
 	LatencyMax float64       `json:"latency_max_ms"`
 
-	Queues            Queues   `json:"queues"`
-	CPU               CPU      `json:"cpu"`
+	Queues Queues `json:"queues"`
+	CPU    CPU    `json:"cpu"`
+	// Backend is what QEMU sent on its display connection between the same
+	// samples, in Mbit/s.
+	Backend           float64  `json:"backend_mbit_per_s"`
 	CongestionControl LegNames `json:"congestion_control"`
 	TLS               bool     `json:"tls"`
 	ProxyConfig       settings `json:"proxy_config"`
@@ -107,6 +110,7 @@ func (r *Result) observe(samples []sample) error {
 	if len(toClient) == 0 || len(toQEMU) == 0 || len(ofQEMU) == 0 {
 		return errors.New("no connection to the client, to QEMU or of QEMU among the sockets")
 	}
+	r.Backend = 8e-6 * float64(toQEMU[len(toQEMU)-1].bytesReceived-toQEMU[0].bytesReceived) / r.CPU.Span
 	r.Queues = Queues{
 		ClientSend:   newQueue(toClient, func(s socket) int { return s.sendQueue }),
 		ProxyReceive: newQueue(toQEMU, func(s socket) int { return s.receiveQueue }),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,17 +23,15 @@ type message struct {
 	spiceproto.Header
 	head []byte    // valid during the call
 	at   time.Time // when its last byte was read
+	size uint64    // on the wire
 }
-
-// size returns the bytes of the message on the wire.
-func (m message) size() uint64 { return spiceproto.MiniHeaderSize + uint64(m.Size) }
 
 // handler does what only one type of channel does. It may append to the
 // channel's replies.
 type handler func(c *channel, m message) error
 
-// channel is a linked channel. Its serve goroutine owns the fields; others may
-// call send and close and read the counter.
+// channel is a linked channel. Its serve goroutine owns the fields, but for those
+// of send; others may call send and close and read the counter.
 type channel struct {
 	kind  spiceproto.ChannelType
 	peer  string
@@ -43,6 +42,9 @@ type channel struct {
 	ack     ackWindow
 	replies []byte
 	counter counter
+
+	sending sync.Mutex // guards what numbers the messages sent with full headers
+	serials spiceproto.Serials
 }
 
 // counter counts what was received since the link stage, for any goroutine.
@@ -53,9 +55,14 @@ func (c *channel) fail(doing string, err error) error {
 	return &ChannelError{Channel: c.kind, Peer: c.peer, Doing: doing, Err: err}
 }
 
-// send writes whole messages. Writes of several goroutines do not mix, because a
-// net.Conn and a tls.Conn hold a lock for the whole of each.
+// send writes whole messages, given with mini headers. Those of several goroutines
+// do not mix.
 func (c *channel) send(messages []byte) error {
+	c.sending.Lock()
+	defer c.sending.Unlock()
+	if c.framer.Full {
+		messages = c.serials.Append(nil, messages)
+	}
 	if _, err := c.conn.Write(messages); err != nil {
 		return c.fail("send", err)
 	}
@@ -95,7 +102,9 @@ func (c *channel) consume(p []byte, at time.Time, handle handler) error {
 		if !seg.End {
 			continue
 		}
-		if err := c.message(message{c.framer.Header(), c.framer.Head(), at}, handle); err != nil {
+		m := message{Header: c.framer.Header(), head: c.framer.Head(), at: at}
+		m.size = uint64(len(c.framer.RawHeader())) + uint64(m.Size)
+		if err := c.message(m, handle); err != nil {
 			return err
 		}
 	}

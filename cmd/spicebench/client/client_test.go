@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"math/big"
 	"net"
@@ -74,10 +75,16 @@ func TestRunLinksLikeGTK(t *testing.T) {
 }
 
 func TestRunAcksAndPongsInOrder(t *testing.T) {
+	for _, full := range []bool{false, true} {
+		t.Run(fmt.Sprintf("full headers %v", full), func(t *testing.T) { testAcksAndPongs(t, full) })
+	}
+}
+
+func testAcksAndPongs(t *testing.T, full bool) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFakeServer(t)
 		cfg := s.config()
-		cfg.Presses, cfg.Duration = 0, time.Second
+		cfg.Presses, cfg.Duration, cfg.FullHeaders = 0, time.Second, full
 		done := start(t.Context(), cfg)
 		main, display, _ := s.begin()
 

@@ -22,6 +22,8 @@ type Config struct {
 	// TLS may leave ServerName empty: the host of the address is taken.
 	TLS      *tls.Config
 	Password string
+	// FullHeaders makes it a client without MINI_HEADER and AUTH_SELECTION.
+	FullHeaders bool
 	// DialContext replaces the plain TCP dialer, for example by one inside a
 	// network namespace. TLS goes on top of it.
 	DialContext func(ctx context.Context, network, addr string) (net.Conn, error)

@@ -97,7 +97,7 @@ func (d *display) book(m message, p paint) {
 		return
 	}
 	t := d.books.images[p.kind]
-	d.books.images[p.kind] = Tally{t.Count + 1, t.Bytes + m.size()}
+	d.books.images[p.kind] = Tally{t.Count + 1, t.Bytes + m.size}
 	d.regions.covered(p.box, func(i int) { d.books.age.updated(i, m.at) })
 }
 

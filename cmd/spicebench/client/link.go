@@ -18,8 +18,6 @@ const linkTimeout = 30 * time.Second
 // keepAlive is what spice-gtk sets on its sockets (spice-session.c).
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 15 * time.Second, Count: 3}
 
-var errNoMiniHeader = errors.New("the server does not offer the mini header")
-
 // commonCaps are offered on every channel. spice-gtk has SASL in the place of
 // AuthSpice, which makes a difference only to a server that asks for SASL.
 var commonCaps = spiceproto.Caps(nil).
@@ -97,7 +95,10 @@ func (c Config) openAt(ctx context.Context, addr string, secure *tls.Config, kin
 	if err == nil {
 		doing = "link"
 		mess := spiceproto.LinkMess{ConnectionID: session, Type: kind, Common: commonCaps, Channel: channelCaps[kind]}
-		err = link(ch.conn, mess, c.Password)
+		if c.FullHeaders {
+			mess.Common = mess.Common.Without(spiceproto.CapMiniHeader).Without(spiceproto.CapAuthSelection)
+		}
+		ch.framer.Full, err = link(ch.conn, mess, c.Password)
 	}
 	if err == nil {
 		return ch, nil
@@ -126,40 +127,36 @@ func withServerName(cfg *tls.Config, addr string) *tls.Config {
 	return cfg
 }
 
-// link runs the client's side of the link stage (spice-wire.md, section 2). The
-// mechanism is sent if the server offers the choice, as spice-gtk has it. A refusal
-// is a spiceproto.LinkError.
-func link(conn net.Conn, mess spiceproto.LinkMess, password string) error {
+// link runs the client's side of the link stage (spice-wire.md, section 2) and
+// tells whether messages have full headers from then on. They have, and the
+// mechanism is not sent, unless both sides know better. A refusal is a
+// spiceproto.LinkError.
+func link(conn net.Conn, mess spiceproto.LinkMess, password string) (full bool, err error) {
 	if _, err := conn.Write(mess.Append(nil)); err != nil {
-		return fmt.Errorf("send link message: %w", err)
+		return false, fmt.Errorf("send link message: %w", err)
 	}
 	reply, err := spiceproto.ReadLinkReply(conn)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if reply.Error != spiceproto.LinkOK {
-		return reply.Error
+		return false, reply.Error
 	}
-	if !reply.Common.Has(spiceproto.CapMiniHeader) {
-		return errNoMiniHeader
-	}
+	agreed := func(bit int) bool { return mess.Common.Has(bit) && reply.Common.Has(bit) }
 	ticket, err := spiceproto.EncryptTicket(&reply.PubKey, password)
 	if err != nil {
-		return err
+		return false, err
 	}
 	var auth []byte
-	if reply.Common.Has(spiceproto.CapAuthSelection) {
+	if agreed(spiceproto.CapAuthSelection) {
 		auth = spiceproto.AppendAuthMechanism(auth, spiceproto.AuthMechanismSpice)
 	}
 	if _, err := conn.Write(append(auth, ticket[:]...)); err != nil {
-		return fmt.Errorf("send ticket: %w", err)
+		return false, fmt.Errorf("send ticket: %w", err)
 	}
 	result, err := spiceproto.ReadLinkResult(conn)
-	if err != nil {
-		return err
+	if err == nil && result != spiceproto.LinkOK {
+		err = result
 	}
-	if result != spiceproto.LinkOK {
-		return result
-	}
-	return nil
+	return !agreed(spiceproto.CapMiniHeader), err
 }

@@ -57,6 +57,7 @@ func parseFlags(args []string) (cfg Config, asJSON bool, err error) {
 	f.StringVar(&ca, "ca", "", "PEM file of the authorities that may have signed the server's certificate; default: the system's")
 	f.BoolVar(&insecure, "insecure-skip-verify", false, "accept any certificate")
 	f.StringVar(&cfg.Password, "password", "", "ticket")
+	f.BoolVar(&cfg.FullHeaders, "full-headers", false, "be a client without MINI_HEADER and AUTH_SELECTION")
 	f.IntVar(&cfg.Presses, "presses", cfg.Presses, "key presses to measure; 0 only watches for --duration")
 	f.DurationVar(&cfg.Duration, "duration", 0, "length of the measuring window; 0: until the last press")
 	f.DurationVar(&cfg.Warmup, "warmup", cfg.Warmup, "time between connecting and the first press")

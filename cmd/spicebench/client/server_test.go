@@ -92,12 +92,14 @@ func (s *fakeServer) accept(conn net.Conn, refuse bool) {
 	common, channel := spiceproto.ServerCaps(mess.Type)
 	conn.Write(spiceproto.LinkReply{PubKey: ticketKey().PubKey(), Common: common, Channel: channel}.Append(nil))
 	var ticket [spiceproto.TicketSize]byte
-	mechanism, err := spiceproto.ReadAuthMechanism(conn)
-	if err != nil {
-		return
-	}
-	if mechanism != spiceproto.AuthMechanismSpice {
-		s.t.Errorf("%s link: auth mechanism %d", mess.Type, mechanism)
+	if mess.Common.Has(spiceproto.CapAuthSelection) {
+		mechanism, err := spiceproto.ReadAuthMechanism(conn)
+		if err != nil {
+			return
+		}
+		if mechanism != spiceproto.AuthMechanismSpice {
+			s.t.Errorf("%s link: auth mechanism %d", mess.Type, mechanism)
+		}
 	}
 	if _, err := io.ReadFull(conn, ticket[:]); err != nil {
 		return
@@ -154,18 +156,29 @@ type peer struct {
 	conn net.Conn
 	link spiceproto.LinkMess
 	got  chan clientMessage
+	sent spiceproto.Serials
 }
+
+// full tells that this channel has full headers.
+func (p *peer) full() bool { return !p.link.Common.Has(spiceproto.CapMiniHeader) }
 
 // read collects the client's messages until the connection ends.
 func (p *peer) read() {
 	defer close(p.got)
-	var f spiceproto.Framer
+	f := spiceproto.Framer{Full: p.full()}
+	serial := uint64(0)
 	buf := make([]byte, 4096)
 	for {
 		n, err := p.conn.Read(buf)
 		for b := buf[:n]; len(b) > 0; {
 			seg := f.Next(b)
 			b = b[len(seg.Bytes):]
+			if seg.HeaderDone && f.Full {
+				serial++
+				if h := f.FullHeader(); h.Serial != serial || h.SubList != 0 {
+					p.t.Errorf("%s channel: message %d has the header %+v", p.link.Type, serial, h)
+				}
+			}
 			if seg.End {
 				name := spiceproto.MessageName(p.link.Type, spiceproto.ClientToServer, f.Header().Type)
 				p.got <- clientMessage{name, slices.Clone(f.Head()), time.Now()}
@@ -182,6 +195,9 @@ func (p *peer) send(messages ...interface{ Append([]byte) []byte }) {
 	var b []byte
 	for _, m := range messages {
 		b = m.Append(b)
+	}
+	if p.full() {
+		b = p.sent.Append(nil, b)
 	}
 	p.conn.Write(b)
 }

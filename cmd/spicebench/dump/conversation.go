@@ -16,9 +16,6 @@ const (
 	// bytes are the size of what follows, at most maxLink (spice-wire 2.2).
 	linkHeader = 16
 	maxLink    = 4096
-	// fullHeader is the size of a data header without MINI_HEADER: u64 serial, u16
-	// type, u32 size, u32 sub_list.
-	fullHeader = 18
 	// maxBody is the largest message that is waited for. Real ones have a few MiB.
 	maxBody = 256 << 20
 )
@@ -263,26 +260,25 @@ func (c *conversation) mechanism(p pcap.Packet, b []byte) (int, error) {
 // message reads a message of a direction.
 func (c *conversation) message(d spiceproto.Direction, p pcap.Packet, b []byte) (int, error) {
 	r := c.record(Message, p, d)
-	head := spiceproto.MiniHeaderSize
+	h, ok := spiceproto.ParseHeader(b)
+	r.Header = spiceproto.MiniHeaderSize
 	if c.full {
-		head = fullHeader
+		var full spiceproto.FullHeader
+		full, ok = spiceproto.ParseFullHeader(b)
+		h, r.Header = full.Mini(), spiceproto.FullHeaderSize
+		r.Full = &FullHeader{Serial: full.Serial, SubList: full.SubList}
 	}
-	if len(b) < head {
+	if !ok {
 		return 0, errIncomplete
-	}
-	h, _ := spiceproto.ParseHeader(b)
-	if c.full {
-		h, _ = spiceproto.ParseHeader(b[8:])
-		r.Full = &FullHeader{Serial: binary.LittleEndian.Uint64(b), SubList: binary.LittleEndian.Uint32(b[14:])}
 	}
 	if h.Size > maxBody {
 		return 0, c.deafen(d, p, "message type %d announces %d bytes; direction not decoded further", h.Type, h.Size)
 	}
-	end := head + int(h.Size)
+	end := r.Header + int(h.Size)
 	if len(b) < end {
 		return 0, errIncomplete
 	}
-	r.Opcode, r.Size, r.Body = h.Type, int(h.Size), b[head:end]
+	r.Opcode, r.Size, r.Body = h.Type, int(h.Size), b[r.Header:end]
 	r.Name = spiceproto.MessageName(c.link.Type, d, h.Type)
 	if r.Fields, r.Err = decode(c.link.Type, d, h.Type, r.Body); r.Err != nil {
 		r.Fields = nil

@@ -349,7 +349,7 @@ func TestCutOff(t *testing.T) {
 
 func TestVisitStops(t *testing.T) {
 	stop := errors.New("enough")
-	for name, file := range map[string][]byte{"capture": sample().Bytes(), "trace": traceFile(t)} {
+	for name, file := range map[string][]byte{"capture": sample().Bytes(), "trace": traceFile(t, false)} {
 		calls := 0
 		err := Read(bytes.NewReader(file), func(*Record) error { calls++; return stop })
 		if !errors.Is(err, stop) || calls != 1 {

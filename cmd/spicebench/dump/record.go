@@ -44,8 +44,8 @@ type Record struct {
 	// Name is the message's, the link stage's step, the event, or the rule that was
 	// broken.
 	Name string
-	// Size counts the bytes of the body; the header comes on top.
-	Size int
+	// Size counts the bytes of the body, Header those of a message's header.
+	Size, Header int
 	// Full is the 18-byte header's own part; nil with the header of 6 bytes.
 	Full *FullHeader
 	// Body is the message's, valid while the record is being visited; nil in

@@ -66,10 +66,7 @@ func (s *stats) addMessage(r *Record) {
 		t = &tally{name: messageName(r)}
 		s.messages[key] = t
 	}
-	size := int64(r.Size) + spiceproto.MiniHeaderSize
-	if r.Full != nil {
-		size = int64(r.Size) + fullHeader
-	}
+	size := int64(r.Size + r.Header)
 	t.count++
 	t.bytes += size
 	t.largest = max(t.largest, size)

@@ -85,7 +85,11 @@ func (t *traceReader) begin() error {
 	t.at = t.head.Start
 	r := t.record(Event)
 	r.Name = "trace"
-	r.Fields = map[string]any{"connection_ref": t.head.Ref, "mode": t.head.Mode, "part": t.head.Part}
+	fields := map[string]any{"connection_ref": t.head.Ref, "mode": t.head.Mode, "part": t.head.Part}
+	if t.head.FullHeaders {
+		fields["full_headers"] = true
+	}
+	r.Fields = fields
 	return t.visit(&r)
 }
 
@@ -111,6 +115,10 @@ func (t *traceReader) message(m observe.TraceMessage) error {
 		r.Direction = up
 	}
 	r.Opcode, r.Name, r.Size = m.Opcode, m.Name, int(m.Size)
+	r.Header = spiceproto.MiniHeaderSize
+	if t.head.FullHeaders {
+		r.Header = spiceproto.FullHeaderSize
+	}
 	fields := traceMessage{Surface: m.Surface}
 	if b := m.Box; b != nil {
 		fields.Box = &spiceproto.Rect{Top: b[0], Left: b[1], Bottom: b[2], Right: b[3]}

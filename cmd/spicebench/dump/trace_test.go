@@ -18,14 +18,16 @@ import (
 )
 
 // traceFile is a trace as the proxy writes it.
-func traceFile(t *testing.T) []byte {
+func traceFile(t *testing.T, full bool) []byte {
 	t.Helper()
 	dir := t.TempDir()
 	traces, err := observe.NewTraces(dir, zap.NewNop())
 	if err != nil {
 		t.Fatal(err)
 	}
-	trace := traces.Trace(session.ChannelInfo{Ref: "ref", Type: spiceproto.ChannelDisplay, ID: 1, Mode: pacer.Adaptive})
+	trace := traces.Trace(session.ChannelInfo{
+		Ref: "ref", Type: spiceproto.ChannelDisplay, ID: 1, Mode: pacer.Adaptive, FullHeaders: full,
+	})
 	at := time.Now()
 	draw := drawCopy()
 	h, _ := spiceproto.ParseHeader(draw)
@@ -48,7 +50,7 @@ func traceFile(t *testing.T) []byte {
 
 // TestDumpTrace shows a trace as a capture of the same would be.
 func TestDumpTrace(t *testing.T) {
-	text, json, sums := printed(t, traceFile(t))
+	text, json, sums := printed(t, traceFile(t, false))
 	for _, want := range []string{
 		" #0 display:1 s2c * trace connection_ref=ref mode=adaptive part=1\n",
 		" #0 display:1 s2c SURFACE_CREATE size=20 surface=2 width=640 height=480\n",
@@ -69,8 +71,19 @@ func TestDumpTrace(t *testing.T) {
 	}
 }
 
+// TestDumpTraceOfFullHeaders counts the headers that the client had.
+func TestDumpTraceOfFullHeaders(t *testing.T) {
+	text, _, sums := printed(t, traceFile(t, true))
+	if !strings.Contains(text, " * trace connection_ref=ref full_headers=true mode=adaptive part=1\n") {
+		t.Errorf("no word of full headers in\n%s", text)
+	}
+	if !strings.Contains(sums, "bitmap      1   1135  1135         1024   0.90") {
+		t.Errorf("sums:\n%s", sums)
+	}
+}
+
 func TestDamagedTrace(t *testing.T) {
-	file := traceFile(t)
+	file := traceFile(t, false)
 	text, _, _ := printed(t, file[:len(file)-10])
 	if !strings.Contains(text, "line 6 of the trace is damaged or cut off") {
 		t.Errorf("no word of the damage in\n%s", text)

@@ -13,12 +13,9 @@ import (
 
 	"spicepacer/session/authz"
 	"spicepacer/session/authz/kerbside/kerbsidepb"
+	"spicepacer/session/firewall"
 	"spicepacer/spiceproto"
 )
-
-// auditNotPermitted is the line of a console's log for a channel that the
-// policy keeps out.
-const auditNotPermitted = "Channel type not permitted by firewall policy"
 
 // Authorize asks for the console that the token opens. A channel type that the
 // policy does not permit is denied, and the console's log tells so before the
@@ -44,6 +41,7 @@ func (c *Client) Authorize(ctx context.Context, r authz.Request) (authz.Target, 
 		if err != nil {
 			return authz.Target{}, &CallError{Method: "AuthorizeConnection", Socket: c.cfg.Socket, Err: err}
 		}
+		target.Firewall = modeOf(reply.GetFirewallPolicy())
 		return target, c.checkPolicy(ctx, r.Channel, target, reply.GetFirewallPolicy())
 	}
 	return authz.Target{}, &CallError{
@@ -59,11 +57,19 @@ func (c *Client) checkPolicy(ctx context.Context, ch authz.Channel, t authz.Targ
 		return nil
 	}
 	log := c.log.With(zap.String("connection_ref", ch.Ref), zap.Stringer("channel_type", ch.Type))
-	log.Warn("channel type not permitted by firewall policy")
-	if err := c.Audit(ctx, ch, t, auditNotPermitted); err != nil {
-		log.Warn("RecordAuditEvent failed; continuing", zap.String("audit", auditNotPermitted), zap.Error(err))
+	log.Warn(authz.NotPermitted)
+	if err := c.Audit(ctx, ch, t, authz.AuditNotPermitted); err != nil {
+		log.Warn("RecordAuditEvent failed; continuing", zap.String("audit", authz.AuditNotPermitted), zap.Error(err))
 	}
-	return &authz.Denied{Reason: "channel type not permitted by firewall policy"}
+	return &authz.Denied{Reason: authz.NotPermitted}
+}
+
+// modeOf is Enforce without a policy, and for numbers that are no modes.
+func modeOf(p *kerbsidepb.FirewallPolicy) firewall.Mode {
+	if p.GetMode() == kerbsidepb.FirewallPolicy_WARN_ONLY {
+		return firewall.WarnOnly
+	}
+	return firewall.Enforce
 }
 
 // permits tells whether a channel of type t may be opened. An empty list permits

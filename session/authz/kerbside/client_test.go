@@ -18,6 +18,7 @@ import (
 	"spicepacer/cmd/spicebench/control"
 	"spicepacer/session/authz"
 	"spicepacer/session/authz/kerbside/kerbsidepb"
+	"spicepacer/session/firewall"
 	"spicepacer/spiceproto"
 )
 
@@ -93,6 +94,7 @@ func TestTargets(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPlane(t, func(o *control.Options) { o.Target = tc.reply })
 			got, err := p.Authorize(p.ctx, request(testToken))
+			tc.want.Firewall = firewall.Enforce // as no policy says otherwise
 			if diff := cmp.Diff(tc.want, got); err != nil || diff != "" {
 				t.Errorf("err %v; -want +got:\n%s", err, diff)
 			}
@@ -161,6 +163,26 @@ func TestPolicy(t *testing.T) {
 				Source: "src", Uuid: "console", SessionId: "s1", Channel: "display", Node: "node1", ConnectionRef: "ref1",
 				Message: "Channel type not permitted by firewall policy",
 			})
+		})
+	}
+}
+
+func TestPolicyMode(t *testing.T) {
+	for name, tc := range map[string]struct {
+		policy *kerbsidepb.FirewallPolicy
+		want   firewall.Mode
+	}{
+		"none":         {nil, firewall.Enforce},
+		"empty":        {&kerbsidepb.FirewallPolicy{}, firewall.Enforce},
+		"warn only":    {&kerbsidepb.FirewallPolicy{Mode: kerbsidepb.FirewallPolicy_WARN_ONLY}, firewall.WarnOnly},
+		"unknown mode": {&kerbsidepb.FirewallPolicy{Mode: 7}, firewall.Enforce},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlane(t, func(o *control.Options) { o.Policy = tc.policy })
+			target, err := p.Authorize(p.ctx, request(testToken))
+			if err != nil || target.Firewall != tc.want {
+				t.Errorf("mode %d, err %v, want %d", target.Firewall, err, tc.want)
+			}
 		})
 	}
 }
