@@ -45,6 +45,7 @@ type Server struct {
 	clientTLS *tls.Config
 	permits   *permits
 	keys      *ticketKeys
+	roots     rootPools
 	registry  *registry
 	live      *liveSessions
 	// missingOptions makes the lack of a socket option one line in the log.
