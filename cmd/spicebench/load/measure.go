@@ -164,7 +164,7 @@ func (b *bench) watchIdle(ctx context.Context, _ *crowd) (err error) {
 		return err
 	}
 	idle.Seconds, idle.CPU = time.Since(began).Seconds(), after.Sub(before).Total().Seconds()
-	idle.After, err = b.sample(ctx)
+	idle.After, err = b.recovered(ctx, idle.Before, math.Inf(1), b.recovery)
 	return err
 }
 
@@ -192,6 +192,10 @@ func (b *bench) churnBeside(ctx context.Context, _ *crowd) (err error) {
 	}
 	r.fill(b.rate, came, after.Sub(before).Total())
 	r.Tolerance = b.tolerance
+	if _, err = b.recovered(ctx, r.Before, math.Inf(1), b.recovery); err != nil {
+		return err
+	}
+	r.Released = time.Since(came.ended).Seconds()
 	if r.After, err = b.recovered(ctx, r.Before, b.tolerance, b.recovery); err != nil {
 		return err
 	}

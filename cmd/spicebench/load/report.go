@@ -46,6 +46,7 @@ func writeChurn(w io.Writer, r Result) {
 	c := r.Churn
 	fmt.Fprintf(w, "\n%d connections at %.1f a second (%.0f asked), %.1f ms CPU each, up after %.0f ms (p99 %.0f ms).\n\n",
 		c.Connects, c.Reached, c.Rate, 1e3*c.CPU, 1e3*c.UpP50, 1e3*c.UpP99)
+	fmt.Fprintf(w, "Descriptors and goroutines were back %.1f s after the last of them, memory after %.1f s.\n\n", c.Released, c.Recovery)
 	fmt.Fprint(w, "| failure | connections | otherwise |\n|---|--:|--:|\n")
 	for _, s := range c.Stages {
 		fmt.Fprintf(w, "| %s | %d | %d |\n", s.Name, s.Connects, s.Unexpected)
@@ -56,7 +57,7 @@ func writeChurn(w io.Writer, r Result) {
 		s    Sample
 	}{
 		{"start", r.Start}, {"before the churn", c.Before},
-		{fmt.Sprintf("%.1f s after", c.Recovery), c.After}, {"without sessions", r.End},
+		{"after it", c.After}, {"without sessions", r.End},
 	} {
 		fmt.Fprintf(w, "| %s | %d | %d | %d | %.1f |\n", row.name, row.s.Channels, row.s.FDs, row.s.Goroutines, float64(row.s.RSS)/1e6)
 	}

@@ -73,7 +73,10 @@ type Churn struct {
 	After      Sample   `json:"after"`
 	// Tolerance is how much more memory After may show than Before, as a share.
 	Tolerance float64 `json:"tolerance"`
-	// Recovery is how long it took from the end of the last connection until After, in seconds.
+	// Released is how long it took from the end of the last connection until as
+	// many descriptors and goroutines were in use as before, in seconds.
+	Released float64 `json:"released_s"`
+	// Recovery is the same with memory back within the tolerance, at After.
 	Recovery float64 `json:"recovery_s"`
 }
 
