@@ -69,6 +69,7 @@ bench: packages build
 	$(AB) --presses 10 --warmup 15s --cells 150:2/heavy \
 		--arms passthrough,passthrough2,withhold,adaptive --out $(BIN)/bench/thin
 	$(BIN)/spicebench cost --proxy $(BIN)/kerbside-proxy --out $(BIN)/bench/cost.jsonl
+	$(BIN)/spicebench load --proxy $(BIN)/kerbside-proxy --out $(BIN)/bench/load.jsonl
 	go test -run '^$$' -bench . -benchmem ./spiceproto ./pacer ./session
 
 # The plugins are tools of go.mod; the compiler is Debian's and leaves no trace

@@ -60,7 +60,7 @@ type endpoint struct {
 // connectBackend tries plaintext first and TLS when the hypervisor asks for it,
 // as SPICE clients do; a target without a plaintext port gets TLS at once.
 func (s *Server) connectBackend(ctx context.Context, c *client, t authz.Target, mode pacer.Mode) (backend, error) {
-	secure, err := backendTLS(t)
+	secure, err := backendTLS(t, &s.roots)
 	if err != nil {
 		return backend{}, err
 	}

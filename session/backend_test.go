@@ -220,7 +220,7 @@ func TestSystemRootsCheckTheName(t *testing.T) {
 			t.Errorf("name %q: err = %v, want accepted %v", name, err, want)
 		}
 	}
-	cfg, err := backendTLS(authz.Target{Hypervisor: "hv.example"})
+	cfg, err := backendTLS(authz.Target{Hypervisor: "hv.example"}, new(rootPools))
 	if err != nil || cfg.ServerName != "hv.example" {
 		t.Errorf("server name %q, err %v", cfg.ServerName, err)
 	}

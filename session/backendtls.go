@@ -12,12 +12,12 @@ import (
 // backendTLS makes the TLS configuration for a target. A pin or certificates
 // that cannot be used are an error even when plaintext would do: the operator
 // asked for more than would be checked.
-func backendTLS(t authz.Target) (*tls.Config, error) {
+func backendTLS(t authz.Target, pools *rootPools) (*tls.Config, error) {
 	pin, err := authz.ParseSubject(t.HostSubject)
 	if err != nil {
 		return nil, fmt.Errorf("refusing to connect with a malformed host_subject: %w", err)
 	}
-	roots, err := t.Roots()
+	roots, err := pools.of(t)
 	if err != nil {
 		return nil, fmt.Errorf("target %s: %w", t.Name, err)
 	}

@@ -97,7 +97,7 @@ func (s *Server) serve(ctx context.Context, c *client, secure bool) {
 	// Closing is what ends a blocked handshake when the proxy stops or the
 	// session is terminated.
 	stop := context.AfterFunc(ctx, func() { c.sock.Close() })
-	ch, err := s.establish(ctx, c, end, secure)
+	ch, err := s.establishApart(ctx, c, end, secure)
 	if !stop() && err != nil {
 		err = &failure{Interrupted, context.Cause(ctx)}
 	}
@@ -115,6 +115,18 @@ func (s *Server) finish(c *client) {
 	if c.started {
 		s.observer.ConnectionEnded()
 	}
+}
+
+// establishApart runs establish on a goroutine of its own: TLS handshakes need
+// stacks of tens of kilobytes, which the relay, that may last for days, would keep.
+func (s *Server) establishApart(ctx context.Context, c *client, end context.CancelCauseFunc, secure bool) (ch *channel, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		ch, err = s.establish(ctx, c, end, secure)
+	}()
+	<-done
+	return ch, err
 }
 
 // establish takes the client through its link stage and connects the

@@ -68,7 +68,7 @@ func (r *relaying) runDisplay() {
 	wg.Go(func() { d.readerEnded(d.read()) })
 	r.direction(&wg, d.writer.run)
 	wg.Go(func() { d.upstreamEnded(d.up.run()) })
-	wg.Go(func() { d.uplinkEnded(d.uplink.run()) })
+	d.uplinkEnded(d.uplink.run()) // here, as in runPipes
 	wg.Wait()
 }
 
@@ -130,7 +130,7 @@ func (d *display) uplinkEnded(err error) {
 // open.
 func (d *display) read() error {
 	server := d.ch.server
-	var buf readBuffer
+	buf := readBuffer{idle: pacedBuffer}
 	defer buf.release()
 	for {
 		if !d.awaitValve() {

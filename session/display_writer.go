@@ -2,6 +2,7 @@ package session
 
 import (
 	"crypto/tls"
+	"sync"
 	"time"
 
 	"spicepacer/pacer"
@@ -27,8 +28,10 @@ type displayWriter struct {
 	overhead int // per write, on the wire
 	segment  int // payload of a full segment, 0: unknown
 	timer    *time.Timer
-	chunk    [maxWrite]byte
+	chunk    *[maxWrite]byte // nil while there is nothing to write
 }
+
+var chunks = sync.Pool{New: func() any { return new([maxWrite]byte) }}
 
 func (w *displayWriter) init(d *display) {
 	w.d, w.out.to, w.out.framer = d, d.ch.client, d.ch.framer()
@@ -49,7 +52,10 @@ func (w *displayWriter) run() error {
 		if chunk == nil {
 			return errEnded
 		}
-		if _, err := w.out.write(chunk); err != nil {
+		_, err := w.out.write(chunk)
+		chunks.Put(w.chunk)
+		w.chunk = nil
+		if err != nil {
 			return writeError("client", w.d.ch.client, err)
 		}
 		w.d.watch.wrote()
@@ -95,6 +101,7 @@ func (w *displayWriter) next() []byte {
 // come before the writer does anything else. The caller holds mu.
 func (w *displayWriter) take() []byte {
 	d, now := w.d, time.Now()
+	w.chunk = chunks.Get().(*[maxWrite]byte)
 	t := d.queue.take(w.chunk[:w.size()], d.pace.Burst())
 	d.pace.Sent(now, t.bytes, t.messages, d.queue.memory)
 	for range t.fillers {

@@ -257,7 +257,7 @@ func (p *proxy) dial(address string) *peer {
 func (p *proxy) wantKey() {
 	p.t.Helper()
 	select {
-	case p.keys <- await(p.t, p.keys, "ticket key"):
+	case p.keys.stock <- await(p.t, p.keys.stock, "ticket key"):
 	default:
 	}
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -66,14 +67,15 @@ func fullHeaders(client spiceproto.LinkMess) bool {
 	return !client.Common.Has(spiceproto.CapMiniHeader)
 }
 
-// readToken answers the link message with a fresh key and the capabilities of
+// readToken answers the link message with a key and the capabilities of
 // spice-server, and decrypts the client's ticket. A key that no ticket comes back
 // for counts as a refused token: it cost as much.
 func (s *Server) readToken(ctx context.Context, c *client) (authz.Secret, error) {
 	c.limit(s.cfg.Timeouts.Link)
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeouts.Link)
 	defer cancel()
-	key, err := s.keys.take(ctx)
+	_, encrypted := c.conn.(*tls.Conn)
+	key, err := s.keys.take(ctx, encrypted)
 	if err != nil {
 		return "", inTime(err, "wait for a ticket key", s.cfg.Timeouts.Link)
 	}

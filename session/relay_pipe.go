@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -9,20 +10,28 @@ import (
 )
 
 const (
-	// idleBuffer is what a direction holds while little comes, busyBuffer
-	// while reads fill it: four TLS records, past which larger reads save
-	// nothing measurable.
-	idleBuffer = 4 << 10
+	// idleBuffer is what a direction holds while little comes, and for as long as
+	// the channel lives; busyBuffer while reads fill it: four TLS records, past
+	// which larger reads save nothing measurable.
+	idleBuffer = 1 << 10
 	busyBuffer = 64 << 10
-	// calmReads is how many small reads in a row give the large buffer back.
+	// pacedBuffer is idleBuffer behind a read valve, which acts between reads:
+	// the pacer's figures were found with reads of this size.
+	pacedBuffer = 4 << 10
+	// calmReads is how many reads of less than calmSize in a row give the large
+	// buffer back. That is more than idleBuffer, so that messages of some
+	// kilobytes do not exchange buffers all the time.
 	calmReads = 16
+	calmSize  = 4 << 10
 )
 
 var busyBuffers = sync.Pool{New: func() any { return new([busyBuffer]byte) }}
 
-// readBuffer is a read buffer that is small on a quiet channel.
+// readBuffer is a read buffer that is small on a quiet channel. The zero value is
+// ready.
 type readBuffer struct {
-	small [idleBuffer]byte
+	idle  int // size while little comes; 0: idleBuffer
+	small []byte
 	large *[busyBuffer]byte
 	calm  int
 }
@@ -31,16 +40,19 @@ func (b *readBuffer) bytes() []byte {
 	if b.large != nil {
 		return b.large[:]
 	}
-	return b.small[:]
+	if b.small == nil {
+		b.small = make([]byte, cmp.Or(b.idle, idleBuffer))
+	}
+	return b.small
 }
 
 // read tells how many bytes the last read brought. The bytes themselves must
 // not be used any more.
 func (b *readBuffer) read(n int) {
 	switch {
-	case b.large == nil && n == idleBuffer:
+	case b.large == nil && n == len(b.small):
 		b.large, b.calm = busyBuffers.Get().(*[busyBuffer]byte), 0
-	case b.large != nil && n >= idleBuffer:
+	case b.large != nil && n >= calmSize:
 		b.calm = 0
 	case b.large != nil:
 		if b.calm++; b.calm >= calmReads {
@@ -68,7 +80,8 @@ type pipe struct {
 	buf   readBuffer
 }
 
-// runPipes relays both directions until one ends.
+// runPipes relays both directions until one ends, one of them itself: a goroutine
+// that only waits would cost every channel its stack.
 func (r *relaying) runPipes() {
 	toClient := &pipe{
 		from: r.ch.server, fromName: "hypervisor", toName: "client",
@@ -83,7 +96,7 @@ func (r *relaying) runPipes() {
 	r.fromServer = &toClient.to.framer
 	var wg sync.WaitGroup
 	r.direction(&wg, toClient.run)
-	r.direction(&wg, toServer.run)
+	r.end(toServer.run())
 	wg.Wait()
 }
 

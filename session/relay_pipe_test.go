@@ -113,27 +113,32 @@ func TestSessionIDIsLearned(t *testing.T) {
 
 // A busy direction takes a large buffer from the pool, and gives it back.
 func TestReadBufferGrowsAndShrinks(t *testing.T) {
-	var b readBuffer
-	b.read(idleBuffer - 1)
-	if got := len(b.bytes()); got != idleBuffer {
-		t.Errorf("%d bytes while little comes", got)
-	}
-	b.read(idleBuffer)
-	if got := len(b.bytes()); got != busyBuffer {
-		t.Errorf("%d bytes after a read that filled the buffer", got)
-	}
-	for range calmReads - 1 {
+	for _, idle := range []int{idleBuffer, pacedBuffer} {
+		b := readBuffer{idle: idle}
+		if got := len(b.bytes()); got != idle {
+			t.Errorf("%d bytes at first, want %d", got, idle)
+		}
+		b.read(idle - 1)
+		if got := len(b.bytes()); got != idle {
+			t.Errorf("%d bytes while little comes, want %d", got, idle)
+		}
+		b.read(idle)
+		if got := len(b.bytes()); got != busyBuffer {
+			t.Errorf("%d bytes after a read that filled the buffer", got)
+		}
+		for range calmReads - 1 {
+			b.read(10)
+		}
+		b.read(calmSize)
+		for range calmReads - 1 {
+			b.read(calmSize - 1)
+		}
+		if b.large == nil {
+			t.Error("large buffer given back although a large read came")
+		}
 		b.read(10)
-	}
-	b.read(idleBuffer)
-	for range calmReads - 1 {
-		b.read(10)
-	}
-	if b.large == nil {
-		t.Error("large buffer given back although a large read came")
-	}
-	b.read(10)
-	if b.large != nil {
-		t.Errorf("large buffer kept after %d small reads", calmReads)
+		if b.large != nil {
+			t.Errorf("large buffer kept after %d small reads", calmReads)
+		}
 	}
 }

@@ -47,7 +47,8 @@ type Server struct {
 	// certificate is what the secure port shows from now on.
 	certificate atomic.Pointer[tls.Certificate]
 	permits     *permits
-	keys        ticketKeys
+	keys        *ticketKeys
+	roots       rootPools
 	registry    *registry
 	live        *liveSessions
 	// missingOptions makes the lack of a socket option one line in the log.

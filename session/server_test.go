@@ -319,7 +319,7 @@ func TestTicketKeys(t *testing.T) {
 	go func() { done <- keys.fill(ctx) }()
 	seen := make(map[[spiceproto.PubKeySize]byte]bool)
 	for range 3 {
-		key, err := keys.take(ctx)
+		key, err := keys.take(ctx, false)
 		if err != nil || seen[key.PubKey()] {
 			t.Fatalf("key %x again, or err %v", key.PubKey(), err)
 		}
@@ -329,8 +329,17 @@ func TestTicketKeys(t *testing.T) {
 	if err := await(t, done, "end of fill"); err != nil {
 		t.Error(err)
 	}
-	if _, err := newTicketKeys().take(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("take from an empty stock: %v", err)
+	for len(keys.stock) > 0 {
+		<-keys.stock
+	}
+	if key, err := keys.take(ctx, true); key == nil || key != keys.latest.Load() {
+		t.Errorf("an encrypted client finds no stock: err %v, want the latest key", err)
+	}
+	if _, err := keys.take(ctx, false); !errors.Is(err, context.Canceled) {
+		t.Errorf("another finds no stock: %v, want it to wait", err)
+	}
+	if _, err := newTicketKeys().take(ctx, true); !errors.Is(err, context.Canceled) {
+		t.Errorf("an encrypted client before the first key: %v, want it to wait", err)
 	}
 }
 

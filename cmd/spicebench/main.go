@@ -14,6 +14,7 @@ import (
 	"spicepacer/cmd/spicebench/guest"
 	"spicepacer/cmd/spicebench/keydraw"
 	"spicepacer/cmd/spicebench/link"
+	"spicepacer/cmd/spicebench/load"
 )
 
 const usage = `Usage: spicebench COMMAND [flags]
@@ -25,6 +26,7 @@ Commands:
   client  measure as a SPICE client without a screen
   cost    compare the processor time per GB with HAProxy's
   control stand in for the Kerbside daemon
+  load    hold many idle channels, and let connections come, fail and go
   dump    show the messages in a capture of plaintext SPICE or in a trace
 
 Flags of a command: spicebench COMMAND --help
@@ -38,6 +40,7 @@ var commands = map[string]func(args []string) error{
 	"dump":    dump.Main,
 	"guest":   guest.Main,
 	"link":    link.Main,
+	"load":    load.Main,
 }
 
 func main() {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"spicepacer/session"
 	"spicepacer/spiceproto"
@@ -27,7 +28,8 @@ type Metrics struct {
 	ended totals
 }
 
-// New returns Metrics with a registry of its own.
+// New returns Metrics with a registry of its own. Beside the proxy's metrics it
+// has those of the Go runtime, under the names they have everywhere.
 func New() *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
@@ -38,7 +40,7 @@ func New() *Metrics {
 		kerbside: newKerbsideMetrics(),
 		live:     make(map[*session.Stats]session.ChannelInfo),
 	}
-	m.registry.MustRegister(m.connections, channelCollector{m})
+	m.registry.MustRegister(m.connections, channelCollector{m}, collectors.NewGoCollector())
 	m.registry.MustRegister(m.kerbside.collectors()...)
 	return m
 }

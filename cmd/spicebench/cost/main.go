@@ -15,13 +15,13 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/sys/unix"
+
+	"spicepacer/cmd/spicebench/process"
 )
 
 // Main is the subcommand "spicebench cost".
@@ -79,12 +79,8 @@ func prepare(ctx context.Context, o options, dir string) (*bench, error) {
 	if b.trust, err = trustIn(filepath.Join(dir, certFile)); err != nil {
 		return nil, err
 	}
-	var name unix.Utsname
-	if err := unix.Uname(&name); err != nil {
-		return nil, fmt.Errorf("version of the kernel: %w", err)
-	}
-	b.host = Host{Kernel: unix.ByteSliceToString(name.Release[:]), CPUs: runtime.NumCPU()}
-	return b, nil
+	b.host, err = process.ThisHost()
+	return b, err
 }
 
 // trustIn returns the viewer's settings. Both programs support TLS 1.3; below, the

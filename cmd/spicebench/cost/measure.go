@@ -10,12 +10,14 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"spicepacer/cmd/spicebench/process"
 )
 
 // bench is what the cells of a run have in common.
 type bench struct {
 	options
-	host           Host
+	host           process.Host
 	dir            string // of the certificate and the configurations
 	trust          *tls.Config
 	proxy, haproxy program
@@ -56,7 +58,7 @@ func (b *bench) measure(ctx context.Context, c cell, r *Result) error {
 		return fmt.Errorf("hypervisor: %w", err)
 	}
 	defer listener.Close()
-	port, err := freePort()
+	port, err := process.FreePort()
 	if err != nil {
 		return fmt.Errorf("port for the program: %w", err)
 	}
@@ -65,9 +67,9 @@ func (b *bench) measure(ctx context.Context, c cell, r *Result) error {
 	if err != nil {
 		return fmt.Errorf("start %s: %w", c.arm, err)
 	}
-	defer p.end()
-	return p.watch(ctx, func(ctx context.Context) error {
-		return b.carry(ctx, at, c.load, listener, p.cmd.Process.Pid, r)
+	defer p.End()
+	return p.Watch(ctx, func(ctx context.Context) error {
+		return b.carry(ctx, at, c.load, listener, p.PID(), r)
 	})
 }
 
@@ -79,7 +81,7 @@ func (b *bench) program(arm string) program {
 	return b.proxy
 }
 
-func (b *bench) start(ctx context.Context, at place, arm string) (*process, error) {
+func (b *bench) start(ctx context.Context, at place, arm string) (*process.Process, error) {
 	if arm == armHAProxy {
 		return at.startHAProxy(ctx, b.haproxy.path)
 	}
@@ -105,13 +107,13 @@ func (b *bench) carry(ctx context.Context, at place, l load, listener *net.TCPLi
 		return err
 	}
 	r.Elapsed = time.Since(began).Seconds()
-	after, err := usedCPU(pid)
+	after, err := process.UsedCPU(pid)
 	if err != nil {
 		return fmt.Errorf("processor time: %w", err)
 	}
-	used := after.sub(before)
+	used := after.Sub(before)
 	r.Bytes, r.Messages = got.bytes, got.messages
-	r.User, r.System, r.Before = used.user.Seconds(), used.system.Seconds(), before.total().Seconds()
+	r.User, r.System, r.Before = used.User.Seconds(), used.System.Seconds(), before.Total().Seconds()
 	return nil
 }
 

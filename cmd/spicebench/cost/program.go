@@ -1,20 +1,16 @@
 package cost
 
 import (
-	"bytes"
 	"context"
 	"debug/buildinfo"
-	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
-	"time"
 
+	"spicepacer/cmd/spicebench/process"
 	"spicepacer/session"
 )
 
@@ -26,7 +22,7 @@ type program struct {
 
 // findProxy looks for kerbside-proxy.
 func findProxy(name string) (program, error) {
-	path, err := lookPath(name)
+	path, err := process.LookPath(name)
 	if err != nil {
 		return program{}, fmt.Errorf("proxy: %w", err)
 	}
@@ -39,7 +35,7 @@ func findProxy(name string) (program, error) {
 
 // findHAProxy looks for HAProxy.
 func findHAProxy(ctx context.Context, name string) (program, error) {
-	path, err := lookPath(name)
+	path, err := process.LookPath(name)
 	if err != nil {
 		return program{}, fmt.Errorf("HAProxy: %w; install the Debian package haproxy, or leave its arm out with --arms", err)
 	}
@@ -50,16 +46,6 @@ func findHAProxy(ctx context.Context, name string) (program, error) {
 	line, _, _ := strings.Cut(string(out), "\n")
 	version, _, _ := strings.Cut(line, " - ")
 	return program{path, version}, nil
-}
-
-// lookPath finds a program in PATH or where a path says. The result is
-// absolute, since a program starts without a shell's search.
-func lookPath(name string) (string, error) {
-	path, err := exec.LookPath(name)
-	if err != nil {
-		return "", err
-	}
-	return filepath.Abs(path)
 }
 
 // place is where a program listens and where its hypervisor does, on
@@ -125,102 +111,20 @@ func makeCertificate(dir string) error {
 	return os.WriteFile(filepath.Join(dir, bundle), append(cert, key...), 0o600)
 }
 
-// freePort returns a port of 127.0.0.1 on which nobody listens.
-func freePort() (int, error) {
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
-}
-
-// process is a started program.
-type process struct {
-	cmd    *exec.Cmd
-	stop   context.CancelFunc
-	output bytes.Buffer  // of both kinds, valid once exited is closed, as is err
-	exited chan struct{} // closed when it has been reaped
-	err    error
-}
-
 // startProxy starts kerbside-proxy.
-func (p place) startProxy(ctx context.Context, path, mode string) (*process, error) {
+func (p place) startProxy(ctx context.Context, path, mode string) (*process.Process, error) {
 	file := filepath.Join(p.dir, "proxy.yaml")
 	if err := os.WriteFile(file, []byte(p.proxyConfig(mode)), 0o600); err != nil {
 		return nil, err
 	}
-	return start(ctx, path, "--config", file)
+	return process.Start(ctx, path, "--config", file)
 }
 
 // startHAProxy starts HAProxy as a single process in the foreground.
-func (p place) startHAProxy(ctx context.Context, path string) (*process, error) {
+func (p place) startHAProxy(ctx context.Context, path string) (*process.Process, error) {
 	file := filepath.Join(p.dir, "haproxy.cfg")
 	if err := os.WriteFile(file, []byte(p.haproxyConfig()), 0o600); err != nil {
 		return nil, err
 	}
-	return start(ctx, path, "-db", "-f", file)
-}
-
-// start starts a program that does not outlive this process, however that ends,
-// and that a Ctrl-C on the terminal does not reach before its time.
-func start(ctx context.Context, path string, args ...string) (*process, error) {
-	const patience = 5 * time.Second
-	ctx, cancel := context.WithCancel(ctx)
-	p := &process{cmd: exec.CommandContext(ctx, path, args...), stop: cancel, exited: make(chan struct{})}
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
-	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(syscall.SIGTERM) }
-	p.cmd.WaitDelay = patience
-	p.cmd.Stdout, p.cmd.Stderr = &p.output, &p.output
-	if err := p.cmd.Start(); err != nil {
-		cancel()
-		return nil, err
-	}
-	go func() {
-		p.err = p.cmd.Wait()
-		close(p.exited)
-	}()
-	return p, nil
-}
-
-// end stops the program, by force if it does not heed, and waits for its end.
-func (p *process) end() {
-	p.stop()
-	<-p.exited
-}
-
-// watch runs f with a context that ends with the program, whose end then is the
-// error.
-func (p *process) watch(ctx context.Context, f func(context.Context) error) error {
-	// A program's connections break a moment before it can be reaped.
-	const moment = 100 * time.Millisecond
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go func() {
-		select {
-		case <-p.exited:
-			cancel(p.failure())
-		case <-ctx.Done():
-		}
-	}()
-	err := f(ctx)
-	if err == nil {
-		return nil
-	}
-	select {
-	case <-ctx.Done():
-		return fmt.Errorf("%w (%v)", context.Cause(ctx), err)
-	case <-time.After(moment):
-		return err
-	}
-}
-
-// failure tells why the program ended by itself: what it said last, from a panic on.
-func (p *process) failure() error {
-	text := strings.TrimSpace(p.output.String())
-	said := text[strings.LastIndex(text, "\n")+1:]
-	if i := strings.Index(text, "panic: "); i >= 0 {
-		said = text[i:]
-	}
-	return fmt.Errorf("%s ended too early: %w", filepath.Base(p.cmd.Path), errors.Join(p.err, errors.New(said)))
+	return process.Start(ctx, path, "-db", "-f", file)
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"spicepacer/cmd/spicebench/process"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden file")
@@ -21,7 +23,7 @@ func result(load, arm string, repeat int, user, system float64) Result {
 	return Result{
 		Load: load, Arm: arm, Repeat: repeat, Bytes: 2 * gigabyte, Messages: 40000, Elapsed: 4,
 		User: user, System: system, TLS: "TLS 1.3 TLS_AES_128_GCM_SHA256", Program: program,
-		Command: []string{"spicebench", "cost"}, Host: Host{Kernel: "6.1", CPUs: 2},
+		Command: []string{"spicebench", "cost"}, Host: process.Host{Kernel: "6.1", CPUs: 2},
 	}
 }
 

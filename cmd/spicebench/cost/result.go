@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"spicepacer/cmd/spicebench/process"
 )
 
 // Result is one cell as the results file keeps it.
@@ -30,16 +32,10 @@ type Result struct {
 	System float64 `json:"system_s"`
 	Before float64 `json:"before_s"`
 
-	TLS     string   `json:"tls"` // version and cipher
-	Program string   `json:"program"`
-	Command []string `json:"command"`
-	Host    Host     `json:"host"`
-}
-
-// Host is what the figures depend on besides the programs.
-type Host struct {
-	Kernel string `json:"kernel"`
-	CPUs   int    `json:"cpus"`
+	TLS     string       `json:"tls"` // version and cipher
+	Program string       `json:"program"`
+	Command []string     `json:"command"`
+	Host    process.Host `json:"host"`
 }
 
 // perGB returns seconds of processor time for each GB carried.
