@@ -149,6 +149,27 @@ func TestPermittedChannels(t *testing.T) {
 		"RegisterChannel", "AuthorizeConnection", "Channel type not permitted by firewall policy", "DeregisterChannel")
 }
 
+// A known token that asks for a forbidden channel is no guess, however often: a
+// viewer asks for all it can.
+func TestForbiddenChannelsAreNoTokenFailures(t *testing.T) {
+	p := startProxy(t, newHypervisor(t).target(), func(c *Config) {
+		c.TokenFailures = 2
+		c.Firewall.Permitted = []spiceproto.ChannelType{spiceproto.ChannelMain}
+	})
+	for range 5 {
+		c := p.client()
+		c.send(ticketFor(t, c.link(linkMess(spiceproto.ChannelUSBRedir)), testToken))
+		c.wantRefusal(spiceproto.LinkErrPermissionDenied)
+		p.want(spiceproto.ChannelUSBRedir, Denied)
+	}
+	c := p.client()
+	c.send(ticketFor(t, c.link(linkMess(spiceproto.ChannelMain)), testToken))
+	if r := c.result(); r != spiceproto.LinkOK {
+		t.Errorf("link result %v after forbidden channels", r)
+	}
+	p.want(spiceproto.ChannelMain, Relayed)
+}
+
 // What is known of a session's channels decides what can be found on them.
 func TestWhatIsKnownOfASession(t *testing.T) {
 	const token = authz.Secret("t")
