@@ -84,7 +84,7 @@ func TestSamePictureOfCommands(t *testing.T) {
 // is of one image, which is compressed as a whole whenever it is sent.
 func TestSamePictureOfJPEG(t *testing.T) {
 	if os.Getenv(longVariable) != "1" {
-		t.Skip("a long test, and once of a difference not explained: seed 6213068926880210834")
+		t.Skip("a long test: passthrough itself does not always show the same twice, as with seed 6213068926880210834")
 	}
 	const runs = 10
 	seed := pictureSeed(t)
