@@ -134,14 +134,17 @@ func (r *run) session(ctx context.Context, main *channel, known <-chan session) 
 	}
 }
 
-// linkAll links the other channels side by side and serves each from then on.
+// linkAll links the other channels side by side and serves each from then on. A
+// session that lacks one is not linked at all.
 func (r *run) linkAll(ctx context.Context, group *errgroup.Group, s session) error {
+	for _, kind := range []spiceproto.ChannelType{spiceproto.ChannelDisplay, spiceproto.ChannelInputs, spiceproto.ChannelCursor} {
+		if err := s.has(kind); err != nil {
+			return err
+		}
+	}
 	links, linksCtx := errgroup.WithContext(ctx)
 	link := func(to **channel, kind spiceproto.ChannelType, handle handler) {
 		links.Go(func() error {
-			if err := s.has(kind); err != nil {
-				return err
-			}
 			ch, err := r.cfg.open(linksCtx, kind, s.init.SessionID)
 			if err != nil {
 				return err

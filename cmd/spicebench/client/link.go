@@ -85,7 +85,6 @@ func (c Config) openAt(ctx context.Context, addr string, secure *tls.Config, kin
 	// that does not read.
 	ch.conn, ch.close = conn, conn.Close
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	defer stop()
 	doing, err := "link", error(nil)
 	if secure != nil {
 		secured := tls.Client(conn, withServerName(secure, addr))
@@ -100,13 +99,13 @@ func (c Config) openAt(ctx context.Context, addr string, secure *tls.Config, kin
 		}
 		ch.framer.Full, err = link(ch.conn, mess, c.Password)
 	}
+	if cancelled := !stop(); cancelled {
+		err = context.Cause(ctx)
+	}
 	if err == nil {
 		return ch, nil
 	}
 	conn.Close()
-	if ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
 	return nil, ch.fail(doing, err)
 }
 
