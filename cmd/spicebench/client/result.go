@@ -34,10 +34,24 @@ type Result struct {
 	Seed uint64 `json:"seed"`
 }
 
-// Tally is a number of messages and their bytes, headers included.
+// Tally is a number of messages, their bytes, headers included, and the pixels in
+// their boxes.
 type Tally struct {
-	Count uint64 `json:"count"`
-	Bytes uint64 `json:"bytes"`
+	Count  uint64 `json:"count"`
+	Bytes  uint64 `json:"bytes"`
+	Pixels uint64 `json:"pixels,omitempty"`
+}
+
+func (t Tally) plus(o Tally) Tally {
+	return Tally{t.Count + o.Count, t.Bytes + o.Bytes, t.Pixels + o.Pixels}
+}
+
+// Painted is the sum over all images.
+func (r Result) Painted() (sum Tally) {
+	for _, t := range r.Images {
+		sum = sum.plus(t)
+	}
+	return sum
 }
 
 // Mbit returns the display channel's throughput in the window, in Mbit/s.

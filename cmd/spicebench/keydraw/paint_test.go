@@ -47,6 +47,9 @@ func TestPicturesAreKnown(t *testing.T) {
 		{"plasma", frames(newPlasma(area, 0, 0), 2), 0x565f8d3d8d9135e8},
 		{"noisy plasma", frames(newPlasma(area, 8, 0), 2), 0x99f3e0270c009de},
 		{"scroll", frames(newScroll(image.Rect(161, 20, 305, 180)), 20), 0x8cbed80b920f245},
+		{"text", frames(newText(image.Rect(161, 16, 305, 176), true), 2), 0x9a34ec0fd6192755},
+		{"reading", frames(newText(image.Rect(161, 16, 305, 176), false), 20), 0xae8c8be23ca1ee55},
+		{"photos", frames(newPhotos(area, 1), 10), 0x43a2b948257b929a},
 		{"windows", frames(newWindows(area, 3), 20), 0x244bc5bb5cb57e25},
 	} {
 		if got := tc.got.hash(); got != tc.want {
@@ -91,7 +94,7 @@ func TestPlasmaNoiseStaysInItsBits(t *testing.T) {
 }
 
 func TestAnimationsStayInTheirAreas(t *testing.T) {
-	for _, a := range []Activity{Plasma, Scroll, Three, Windows} {
+	for _, a := range []Activity{Plasma, Scroll, Three, Windows, Text, Reading, Photos} {
 		c := newCanvas(image.Pt(640, 480))
 		animations := newAnimations(Knobs{FPS: 1, Width: 300, Height: 200, Noise: 8, Activity: a}, c.size)
 		if len(animations) == 0 {
@@ -127,6 +130,91 @@ func TestScrollMovesByOneLine(t *testing.T) {
 	}
 }
 
+func TestReadingMovesByOneLine(t *testing.T) {
+	area := image.Rect(8, 4, 88, 68)
+	c := newCanvas(image.Pt(100, 80))
+	r := newText(area, false)
+	r.paint(c)
+	before := append([]uint32(nil), c.pix...)
+	r.paint(c)
+	for y := area.Min.Y; y < area.Max.Y-lineHeight; y++ {
+		for x := area.Min.X; x < area.Max.X; x++ {
+			if want := before[(y+lineHeight)*c.stride+x]; c.at(x, y) != want {
+				t.Fatalf("pixel (%d,%d) = %06x, want %06x from a line below", x, y, c.at(x, y), want)
+			}
+		}
+	}
+}
+
+// Frames of one picture are the same but for the pan; the next picture has no row
+// of pixels of an earlier one, which a codec with a memory would find.
+func TestPhotosPanAndChange(t *testing.T) {
+	area := image.Rect(0, 0, 64, 48)
+	c := newCanvas(area.Max)
+	p := newPhotos(area, 5)
+	seen := map[[16]uint32]int{}
+	for frame := range 4 * panSteps {
+		before := append([]uint32(nil), c.pix...)
+		p.paint(c)
+		for y := range area.Dy() {
+			for x := 0; x+16 <= area.Dx(); x++ {
+				run := [16]uint32(c.row(y, x, x+16))
+				if picture, ok := seen[run]; ok && picture != frame/panSteps {
+					t.Fatalf("frame %d repeats pixels of picture %d at (%d,%d)", frame, picture, x, y)
+				}
+				seen[run] = frame / panSteps
+			}
+			if frame%panSteps == 0 {
+				continue
+			}
+			for x := range area.Dx() - panBy {
+				if want := before[y*c.stride+x+panBy]; c.at(x, y) != want {
+					t.Fatalf("frame %d: pixel (%d,%d) = %06x, want %06x from the right", frame, x, y, c.at(x, y), want)
+				}
+			}
+		}
+	}
+}
+
+// Detail is light in the pixel and none leaves its eight bits, and there are edges.
+func TestSceneIsLikeAPhotograph(t *testing.T) {
+	scene := newScene(image.Pt(400, 300), lcg(3))
+	smooth, edges := 0, 0
+	for y := range scene.size.Y {
+		for x := 1; x < scene.size.X; x++ {
+			a, b := int(scene.at(x-1, y)>>8&0xff), int(scene.at(x, y)>>8&0xff)
+			switch d := max(a-b, b-a); {
+			case d <= 8:
+				smooth++
+			case d >= 48:
+				edges++
+			}
+			if scene.at(x, y)>>24 != 0 {
+				t.Fatalf("pixel (%d,%d) = %08x", x, y, scene.at(x, y))
+			}
+		}
+	}
+	all := scene.size.Y * (scene.size.X - 1)
+	if smooth+edges < all*99/100 || edges < all/500 || edges > all/20 {
+		t.Errorf("of %d steps %d are smooth and %d edges", all, smooth, edges)
+	}
+}
+
+func TestLatticeInterpolates(t *testing.T) {
+	random := lcg(1)
+	l := newLattice(image.Pt(64, 64), 16, 200, &random)
+	for y := range 48 {
+		for x := range 48 {
+			if v := l.at(x, y); v < 0 || v >= 200 {
+				t.Fatalf("value %d at (%d,%d)", v, x, y)
+			}
+			if d := l.at(x+1, y) - l.at(x, y); max(d, -d) > 200/16+1 {
+				t.Fatalf("step of %d at (%d,%d)", d, x, y)
+			}
+		}
+	}
+}
+
 func TestKeyBoxAlternates(t *testing.T) {
 	c := newCanvas(image.Pt(200, 200))
 	for presses, want := range []uint32{0xff4040, 0x40ff40, 0xff4040} {
@@ -145,7 +233,13 @@ func TestKeyBoxAlternates(t *testing.T) {
 // Frames must not feed a garbage collector that is switched off.
 func TestPaintDoesNotAllocate(t *testing.T) {
 	c := newCanvas(image.Pt(640, 480))
-	for _, a := range []animation{newPlasma(image.Rect(160, 16, 260, 116), 8, 0), newScroll(image.Rect(160, 16, 320, 176))} {
+	for _, a := range []animation{
+		newPlasma(image.Rect(160, 16, 260, 116), 8, 0),
+		newScroll(image.Rect(160, 16, 320, 176)),
+		newText(image.Rect(160, 16, 320, 176), true),
+		newText(image.Rect(160, 16, 320, 176), false),
+		newPhotos(image.Rect(160, 16, 320, 176), 0),
+	} {
 		if n := testing.AllocsPerRun(5, func() { a.paint(c) }); n != 0 {
 			t.Errorf("%T: %v allocations a frame", a, n)
 		}
