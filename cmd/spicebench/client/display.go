@@ -1,6 +1,7 @@
 package client
 
 import (
+	"errors"
 	"sync"
 	"time"
 
@@ -17,6 +18,20 @@ func displayInit(ramHint uint32) spiceproto.DisplayInit {
 		GLZDictionaryID: 1, GLZWindowSize: int32(window / 4),
 	}
 }
+
+// beginDisplay sends what a display channel begins with.
+func (c Config) beginDisplay(ch *channel, ramHint uint32) error {
+	b := displayInit(ramHint).Append(nil)
+	if c.Compression != 0 {
+		if !ch.caps.Has(spiceproto.CapDisplayPrefCompression) {
+			return ch.fail("ask for a compression", errNoChoice)
+		}
+		b = spiceproto.PreferredCompression{Compression: c.Compression}.Append(b)
+	}
+	return ch.send(b)
+}
+
+var errNoChoice = errors.New("the server leaves no choice of it")
 
 // paint is what a message painted on surface 0.
 type paint struct {
@@ -97,7 +112,7 @@ func (d *display) book(m message, p paint) {
 	if d.books == nil || m.at.Before(d.books.start) {
 		return
 	}
-	d.books.images[p.kind] = d.books.images[p.kind].plus(Tally{1, m.size, p.pixels})
+	d.books.images[p.kind] = d.books.images[p.kind].Plus(Tally{1, m.size, p.pixels})
 	d.regions.covered(p.box, func(i int) { d.books.age.updated(i, m.at) })
 }
 

@@ -42,14 +42,23 @@ type Tally struct {
 	Pixels uint64 `json:"pixels,omitempty"`
 }
 
-func (t Tally) plus(o Tally) Tally {
+// Plus returns the sum of both.
+func (t Tally) Plus(o Tally) Tally {
 	return Tally{t.Count + o.Count, t.Bytes + o.Bytes, t.Pixels + o.Pixels}
+}
+
+// BytesPerPixel is 0 where nothing was painted.
+func (t Tally) BytesPerPixel() float64 {
+	if t.Pixels == 0 {
+		return 0
+	}
+	return float64(t.Bytes) / float64(t.Pixels)
 }
 
 // Painted is the sum over all images.
 func (r Result) Painted() (sum Tally) {
 	for _, t := range r.Images {
-		sum = sum.plus(t)
+		sum = sum.Plus(t)
 	}
 	return sum
 }
