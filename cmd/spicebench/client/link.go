@@ -100,6 +100,7 @@ func (c Config) openAt(ctx context.Context, addr string, secure *tls.Config, kin
 		var reply spiceproto.LinkReply
 		reply, err = link(ch.conn, mess, c.Password)
 		ch.caps = reply.Channel
+		// Headers are full unless both sides know better.
 		ch.framer.Full = !mess.Common.Has(spiceproto.CapMiniHeader) || !reply.Common.Has(spiceproto.CapMiniHeader)
 	}
 	if cancelled := !stop(); cancelled {
@@ -152,7 +153,7 @@ func link(conn net.Conn, mess spiceproto.LinkMess, password string) (spiceproto.
 		auth = spiceproto.AppendAuthMechanism(auth, spiceproto.AuthMechanismSpice)
 	}
 	if _, err := conn.Write(append(auth, ticket[:]...)); err != nil {
-		return spiceproto.LinkReply{}, fmt.Errorf("send ticket: %w", err)
+		return reply, fmt.Errorf("send ticket: %w", err)
 	}
 	result, err := spiceproto.ReadLinkResult(conn)
 	if err == nil && result != spiceproto.LinkOK {
