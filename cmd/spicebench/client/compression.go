@@ -25,7 +25,8 @@ var compressions = map[string]spiceproto.Compression{
 // Compressions returns the names of those that a client can ask for, sorted.
 func Compressions() []string { return slices.Sorted(maps.Keys(compressions)) }
 
-func parseCompression(name string) (spiceproto.Compression, error) {
+// ParseCompression returns the compression of a name.
+func ParseCompression(name string) (spiceproto.Compression, error) {
 	c, ok := compressions[name]
 	if !ok {
 		return 0, fmt.Errorf("compression %q is none of %s", name, strings.Join(Compressions(), ", "))

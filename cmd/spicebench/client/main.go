@@ -59,7 +59,7 @@ func parseFlags(args []string) (cfg Config, asJSON bool, err error) {
 	f.StringVar(&cfg.Password, "password", "", "ticket")
 	f.BoolVar(&cfg.FullHeaders, "full-headers", false, "be a client without MINI_HEADER and AUTH_SELECTION")
 	f.Func("compression", "image compression to ask the server for: "+strings.Join(Compressions(), ", ")+" (default: none)", func(s string) (err error) {
-		cfg.Compression, err = parseCompression(s)
+		cfg.Compression, err = ParseCompression(s)
 		return err
 	})
 	f.IntVar(&cfg.Presses, "presses", cfg.Presses, "key presses to measure; 0 only watches for --duration")

@@ -78,7 +78,8 @@ func Activity(name string) (Options, error) {
 	return Options{}, fmt.Errorf("activity %q is none of %s", name, strings.Join(Activities, ", "))
 }
 
-func (o Options) knobs() keydraw.Knobs {
+// Knobs are what of the options the guest itself is told.
+func (o Options) Knobs() keydraw.Knobs {
 	return keydraw.Knobs{
 		FPS: o.FPS, Width: o.Width, Height: o.Height, Noise: o.Noise,
 		Delay: o.Delay, ModeSwitch: o.ModeSwitch, Activity: keydraw.Activity(o.Activity),
