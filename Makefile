@@ -68,6 +68,8 @@ bench: packages build
 		--arms passthrough,passthrough2,adaptive --out $(BIN)/bench/busy
 	$(AB) --presses 10 --warmup 15s --cells 150:2/heavy \
 		--arms passthrough,passthrough2,withhold,adaptive --out $(BIN)/bench/thin
+	mkdir -p $(BIN)/bench/compression
+	SPICEPACER_LONG=1 go test -count=1 -v -run 'TestCompressionCost$$' -artifacts -outputdir $(CURDIR)/$(BIN)/bench/compression ./integration
 	$(BIN)/spicebench cost --proxy $(BIN)/kerbside-proxy --out $(BIN)/bench/cost.jsonl
 	$(BIN)/spicebench load --proxy $(BIN)/kerbside-proxy --out $(BIN)/bench/load.jsonl
 	go test -run '^$$' -bench . -benchmem ./spiceproto ./pacer ./session

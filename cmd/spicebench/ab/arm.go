@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"spicepacer/cmd/spicebench/client"
 )
 
 // baseline is the arm to which the others are compared.
@@ -16,19 +18,34 @@ const baseline = "passthrough"
 // settings is a part of the proxy's configuration, as YAML has it.
 type settings = map[string]any
 
-// arm is one way to run the proxy: what differs from the bench's own settings.
+// arm is one way to run proxy and client: what differs from the bench's own
+// settings.
 type arm struct {
 	name      string
 	overrides settings
+	// compression is what the client asks for (client.Compressions); empty: nothing.
+	compression string
 }
 
-// builtinArms are the arms that need no definition. Passthrough2 is passthrough
-// again: how far the two differ is what this run cannot tell from chance.
-var builtinArms = map[string]settings{
-	baseline:       {"pacing": settings{"mode": "passthrough"}},
-	"passthrough2": {"pacing": settings{"mode": "passthrough"}},
-	"withhold":     {"pacing": settings{"mode": "withhold"}},
-	"adaptive":     {"pacing": settings{"mode": "adaptive"}},
+// builtinArms returns the arms that need no definition. Passthrough2 is passthrough
+// again: how far the two differ is what this run cannot tell from chance. An arm
+// with the name of a compression is passthrough with a client that asks for it.
+func builtinArms() map[string]arm {
+	paced := func(name, mode string) arm {
+		return arm{name: name, overrides: settings{"pacing": settings{"mode": mode}}}
+	}
+	arms := map[string]arm{
+		baseline:       paced(baseline, "passthrough"),
+		"passthrough2": paced("passthrough2", "passthrough"),
+		"withhold":     paced("withhold", "withhold"),
+		"adaptive":     paced("adaptive", "adaptive"),
+	}
+	for _, name := range client.Compressions() {
+		a := paced(name, "passthrough")
+		a.compression = name
+		arms[name] = a
+	}
+	return arms
 }
 
 // armName keeps names usable in paths and tables.
@@ -37,28 +54,28 @@ var armName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 // parseArms looks up the named arms. Definitions, NAME=YAML, come first in the
 // look-up; those not named follow the named ones.
 func parseArms(names, definitions []string) ([]arm, error) {
-	known := maps.Clone(builtinArms)
+	known := builtinArms()
 	names = slices.Clone(names)
 	for _, d := range definitions {
 		a, err := parseArm(d)
 		if err != nil {
 			return nil, err
 		}
-		known[a.name] = a.overrides
+		known[a.name] = a
 		if !slices.Contains(names, a.name) {
 			names = append(names, a.name)
 		}
 	}
 	arms := make([]arm, len(names))
 	for i, name := range names {
-		overrides, ok := known[name]
+		a, ok := known[name]
 		if !ok {
 			return nil, fmt.Errorf("arm %q is none of %s, nor defined", name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 		}
 		if slices.Contains(names[:i], name) {
 			return nil, fmt.Errorf("arm %q is named twice", name)
 		}
-		arms[i] = arm{name, overrides}
+		arms[i] = a
 	}
 	return arms, nil
 }

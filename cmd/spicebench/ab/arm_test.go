@@ -8,15 +8,16 @@ import (
 
 func TestParseArms(t *testing.T) {
 	arms, err := parseArms(
-		[]string{"passthrough", "valve"},
+		[]string{"passthrough", "valve", "auto-lz"},
 		[]string{"extra=pacing: {mode: withhold}", "valve={pacing: {mode: adaptive, raw_valve: true}}"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []arm{
-		{"passthrough", settings{"pacing": settings{"mode": "passthrough"}}},
-		{"valve", settings{"pacing": settings{"mode": "adaptive", "raw_valve": true}}},
-		{"extra", settings{"pacing": settings{"mode": "withhold"}}},
+		{name: "passthrough", overrides: settings{"pacing": settings{"mode": "passthrough"}}},
+		{name: "valve", overrides: settings{"pacing": settings{"mode": "adaptive", "raw_valve": true}}},
+		{name: "auto-lz", overrides: settings{"pacing": settings{"mode": "passthrough"}}, compression: "auto-lz"},
+		{name: "extra", overrides: settings{"pacing": settings{"mode": "withhold"}}},
 	}
 	if diff := cmp.Diff(want, arms, cmp.AllowUnexported(arm{})); diff != "" {
 		t.Errorf("arms differ from what was asked for (-want +got):\n%s", diff)

@@ -50,7 +50,8 @@ type bench struct {
 func (b *bench) run(ctx context.Context, c cell) Result {
 	r := Result{
 		Profile: c.profile.String(), Activity: c.activity, Arm: c.arm.name, Repeat: c.repeat,
-		Started: time.Now(), TLS: b.tls, Command: os.Args, Host: b.host,
+		Compression: c.arm.compression,
+		Started:     time.Now(), TLS: b.tls, Command: os.Args, Host: b.host,
 	}
 	if err := b.measure(ctx, c, &r); err != nil {
 		r.Error = err.Error()
@@ -191,7 +192,7 @@ func (b *bench) awaitListener(ctx context.Context, n *link.Namespace, proxy *pro
 
 // watch runs the client to its end and returns the samples taken meanwhile.
 func (b *bench) watch(ctx context.Context, l *link.Link, machine *guest.Machine, proxy *process, dir string, r *Result) ([]sample, error) {
-	args := append([]string{"client"}, b.clientArgs(r.Profile, l.Server().Addr(), machine.StartLine())...)
+	args := append([]string{"client"}, b.clientArgs(r, l.Server().Addr(), machine.StartLine())...)
 	cmd := command(l.Client())(ctx, b.self, args...)
 	var out bytes.Buffer
 	cmd.Stdout = &out
@@ -224,11 +225,14 @@ func (b *bench) watch(ctx context.Context, l *link.Link, machine *guest.Machine,
 
 // clientArgs has the guest say what is where on its screen: its START line has
 // words box=L,T,R,B and area=L,T,R,B.
-func (b *bench) clientArgs(profile string, server netip.Addr, startLine string) []string {
+func (b *bench) clientArgs(r *Result, server netip.Addr, startLine string) []string {
 	args := []string{
 		"--json", "--addr", b.clientAddr(server), "--password", token,
 		"--presses", strconv.Itoa(b.presses), "--warmup", b.warmup.String(),
-		"--interval", b.intervals[profile].String(),
+		"--interval", b.intervals[r.Profile].String(),
+	}
+	if r.Compression != "" {
+		args = append(args, "--compression", r.Compression)
 	}
 	if b.tls {
 		args = append(args, "--tls", "--ca", b.certificate.cert)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"spicepacer/cmd/spicebench/client"
 	"spicepacer/cmd/spicebench/guest"
 	"spicepacer/cmd/spicebench/link"
 )
@@ -42,7 +43,8 @@ func parseFlags(args []string) (o options, err error) {
 	profiles := f.StringSlice("profiles", []string{"80:10"}, "links, `RTT_MS:RATE_MBIT[:LOSS%],...`")
 	activities := f.StringSlice("activities", []string{"heavy"}, "what the guest shows: "+strings.Join(guest.Activities, ", "))
 	cells := f.StringSlice("cells", nil, "`PROFILE/ACTIVITY,...` instead of every activity on every profile")
-	arms := f.StringSlice("arms", []string{baseline, "adaptive"}, "ways to run the proxy: passthrough, passthrough2, withhold, adaptive, or defined by --proxy-arm")
+	arms := f.StringSlice("arms", []string{baseline, "adaptive"}, "ways to run the proxy: passthrough, passthrough2, withhold, adaptive, passthrough with a client that asks for a compression ("+
+		strings.Join(client.Compressions(), ", ")+"), or defined by --proxy-arm")
 	definitions := f.StringArray("proxy-arm", nil, "`NAME=YAML`: an arm, as what its proxy's configuration differs in; may be repeated")
 	f.IntVar(&o.presses, "presses", 20, "key presses a cell")
 	f.IntVar(&o.repeats, "repeats", 2, "how often everything is measured")

@@ -141,6 +141,8 @@ the least and the most updated cell. W: spice-server's ACK window. backlog: medi
 the proxy's client socket (unacknowledged), the proxy's socket to QEMU (unread)
 and QEMU's socket (unacknowledged). of QEMU: Mbit/s that QEMU sent. CPU: QEMU / proxy, of one processor. ×: ratio
 to passthrough; passthrough2 is passthrough again and shows what is chance.
+B/pixel: bytes of the display's messages for each pixel they painted; images: the
+pixels of each type, in percent, and their B/pixel.
 `
 
 const none = "-"
@@ -221,31 +223,49 @@ func table(all []summary) [][]string {
 
 // writeText writes the report for a terminal.
 func writeText(w io.Writer, results []Result) error {
-	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, row := range table(summarise(results)) {
-		fmt.Fprintln(columns, strings.Join(row, "\t"))
-	}
-	if err := columns.Flush(); err != nil {
+	if err := alignText(w, table(summarise(results))); err != nil {
 		return err
+	}
+	if rows := imageTable(pool(results)); len(rows) > 0 {
+		fmt.Fprintln(w)
+		if err := alignText(w, rows); err != nil {
+			return err
+		}
 	}
 	_, err := fmt.Fprintf(w, "\n%s%s", legend, failures(results))
 	return err
 }
 
+func alignText(w io.Writer, rows [][]string) error {
+	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		fmt.Fprintln(columns, strings.Join(row, "\t"))
+	}
+	return columns.Flush()
+}
+
 // writeMarkdown writes the report as a page.
 func writeMarkdown(w io.Writer, results []Result) error {
-	rows := table(summarise(results))
 	var page strings.Builder
 	fmt.Fprintf(&page, "# Measurement\n\n%s\n", conditions(results))
-	for i, row := range rows {
-		fmt.Fprintf(&page, "| %s |\n", strings.Join(row, " | "))
-		if i == 0 {
-			fmt.Fprintf(&page, "|%s\n", strings.Repeat(" --- |", len(row)))
-		}
+	markdownTable(&page, table(summarise(results)))
+	page.WriteByte('\n')
+	if rows := imageTable(pool(results)); len(rows) > 0 {
+		markdownTable(&page, rows)
+		page.WriteByte('\n')
 	}
-	fmt.Fprintf(&page, "\n%s%s", legend, failures(results))
+	fmt.Fprintf(&page, "%s%s", legend, failures(results))
 	_, err := io.WriteString(w, page.String())
 	return err
+}
+
+func markdownTable(page *strings.Builder, rows [][]string) {
+	for i, row := range rows {
+		fmt.Fprintf(page, "| %s |\n", strings.Join(row, " | "))
+		if i == 0 {
+			fmt.Fprintf(page, "|%s\n", strings.Repeat(" --- |", len(row)))
+		}
+	}
 }
 
 // conditions says under what circumstances the results came about.

@@ -45,11 +45,22 @@ func exampleResults() []Result {
 	idle.Activity, idle.Client.Age, idle.Client.Bytes = "idle", client.Age{}, 0
 	late := result("adaptive", 2, 140, 3*time.Second, 20, 10)
 	late.Client.Timeouts = 1
+	images := func(r Result, images map[string]client.Tally) Result {
+		r.Client.Images = images
+		return r
+	}
 	return []Result{
-		result("passthrough", 1, 2000, time.Second, 40, 300),
-		result("adaptive", 1, 130, 2*time.Second, 40, 10),
+		images(result("passthrough", 1, 2000, time.Second, 40, 300), map[string]client.Tally{
+			"glz-rgb": {Count: 10, Bytes: 40_000, Pixels: 10_000}, "jpeg": {Count: 30, Bytes: 9000, Pixels: 30_000},
+			"DRAW_FILL": {Count: 1, Bytes: 60, Pixels: 100},
+		}),
+		images(result("adaptive", 1, 130, 2*time.Second, 40, 10), map[string]client.Tally{
+			"lz-rgb": {Count: 10, Bytes: 50_000, Pixels: 10_000},
+		}),
 		late,
-		result("passthrough", 2, 2100, time.Second, 40, 500),
+		images(result("passthrough", 2, 2100, time.Second, 40, 500), map[string]client.Tally{
+			"glz-rgb": {Count: 10, Bytes: 50_000, Pixels: 10_000},
+		}),
 		{Profile: "80:10", Activity: "heavy", Arm: "adaptive", Repeat: 3, Error: "QEMU ended"},
 		{Profile: "80:10", Activity: "heavy", Arm: "withhold", Repeat: 1, Error: "start proxy: exit status 2"},
 		idle,

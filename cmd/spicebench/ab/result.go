@@ -23,6 +23,8 @@ type Result struct {
 	Activity string `json:"activity"`
 	Arm      string `json:"arm"`
 	Repeat   int    `json:"repeat"`
+	// Compression is what the client asked for; empty: nothing.
+	Compression string `json:"compression,omitempty"`
 	// Error tells why the cell failed; what was measured then does not count.
 	Error string `json:"error,omitempty"`
 

@@ -37,6 +37,7 @@ type channel struct {
 	peer  string
 	conn  net.Conn
 	close func() error
+	caps  spiceproto.Caps // the server's for this type of channel
 
 	framer  spiceproto.Framer
 	ack     ackWindow

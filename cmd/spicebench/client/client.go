@@ -152,7 +152,7 @@ func (r *run) linkAll(ctx context.Context, group *errgroup.Group, s session) err
 			*to = ch
 			group.Go(func() error { return ch.serve(ctx, handle) })
 			if kind == spiceproto.ChannelDisplay {
-				return ch.send(displayInit(s.init.RAMHint).Append(nil))
+				return r.cfg.beginDisplay(ch, s.init.RAMHint)
 			}
 			return nil
 		})

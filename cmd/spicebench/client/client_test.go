@@ -18,6 +18,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"spicepacer/spiceproto"
@@ -70,6 +71,64 @@ func TestRunLinksLikeGTK(t *testing.T) {
 		cancel()
 		if got := <-done; !errors.Is(got.err, context.Canceled) {
 			t.Errorf("error after cancel: %v", got.err)
+		}
+	})
+}
+
+func TestRunAsksForACompression(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeServer(t)
+		cfg := s.config()
+		cfg.Presses, cfg.Duration, cfg.Warmup = 0, time.Second, 0
+		cfg.Compression = spiceproto.CompressionAutoLZ
+		done := start(t.Context(), cfg)
+		_, display, _ := s.begin()
+		asked, err := spiceproto.ParsePreferredCompression(display.want("PREFERRED_COMPRESSION").body)
+		if err != nil || asked.Compression != spiceproto.CompressionAutoLZ {
+			t.Errorf("the client asks for %+v, %v", asked, err)
+		}
+		if got := <-done; got.err != nil {
+			t.Error(got.err)
+		}
+	})
+}
+
+func TestRunNeedsAServerWithAChoice(t *testing.T) {
+	cfg := Config{Compression: spiceproto.CompressionLZ}
+	ch := &channel{kind: spiceproto.ChannelDisplay, peer: "server:1"}
+	var failed *ChannelError
+	if err := cfg.beginDisplay(ch, 0); !errors.As(err, &failed) || !errors.Is(err, errNoChoice) {
+		t.Errorf("error %v, want one of the channel that says there is no choice", err)
+	}
+}
+
+func TestRunCountsPixels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeServer(t)
+		cfg := s.config()
+		cfg.Presses, cfg.Duration, cfg.Warmup = 0, 2*time.Second, time.Second
+		done := start(t.Context(), cfg)
+		_, display, _ := s.begin()
+		time.Sleep(2 * time.Second)
+		display.send(
+			draw(box(0, 0, 10, 20), 100),
+			drawOn(3, box(0, 0, 5, 5), 100), // of no screen, but painted
+			raw{spiceproto.MsgDisplayStreamCreate, streamCreate(3, box(10, 10, 20, 20))},
+			raw{spiceproto.MsgDisplayStreamData, words(3, 1000, 0)},
+		)
+		got := <-done
+		if got.err != nil {
+			t.Fatal(got.err)
+		}
+		want := map[string]Tally{
+			"lz-rgb":      {Count: 2, Bytes: 2 * (6 + 79 + 100), Pixels: 225},
+			"STREAM_DATA": {Count: 1, Bytes: 6 + 12, Pixels: 100},
+		}
+		if diff := cmp.Diff(want, got.Images); diff != "" {
+			t.Errorf("images (-want +got):\n%s", diff)
+		}
+		if sum := (Tally{3, 388, 325}); got.Painted() != sum {
+			t.Errorf("painted %+v, want %+v", got.Painted(), sum)
 		}
 	})
 }

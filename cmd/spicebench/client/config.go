@@ -24,6 +24,9 @@ type Config struct {
 	Password string
 	// FullHeaders makes it a client without MINI_HEADER and AUTH_SELECTION.
 	FullHeaders bool
+	// Compression is asked of the server once the display channel is up; 0: nothing
+	// is. A server without the capability makes the run fail.
+	Compression spiceproto.Compression
 	// DialContext replaces the plain TCP dialer, for example by one inside a
 	// network namespace. TLS goes on top of it.
 	DialContext func(ctx context.Context, network, addr string) (net.Conn, error)

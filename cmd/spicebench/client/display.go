@@ -1,6 +1,7 @@
 package client
 
 import (
+	"errors"
 	"sync"
 	"time"
 
@@ -18,10 +19,25 @@ func displayInit(ramHint uint32) spiceproto.DisplayInit {
 	}
 }
 
+// beginDisplay sends what a display channel begins with.
+func (c Config) beginDisplay(ch *channel, ramHint uint32) error {
+	b := displayInit(ramHint).Append(nil)
+	if c.Compression != 0 {
+		if !ch.caps.Has(spiceproto.CapDisplayPrefCompression) {
+			return ch.fail("ask for a compression", errNoChoice)
+		}
+		b = spiceproto.PreferredCompression{Compression: c.Compression}.Append(b)
+	}
+	return ch.send(b)
+}
+
+var errNoChoice = errors.New("the server leaves no choice of it")
+
 // paint is what a message painted on surface 0.
 type paint struct {
-	box  spiceproto.Rect
-	kind string // of Result.Images; empty: nothing was painted, on any surface
+	box    spiceproto.Rect
+	kind   string // of Result.Images; empty: nothing was painted, on any surface
+	pixels uint64 // on any surface
 }
 
 // display handles the display channel: it tells the driver of draws over the key
@@ -96,8 +112,7 @@ func (d *display) book(m message, p paint) {
 	if d.books == nil || m.at.Before(d.books.start) {
 		return
 	}
-	t := d.books.images[p.kind]
-	d.books.images[p.kind] = Tally{t.Count + 1, t.Bytes + m.size}
+	d.books.images[p.kind] = d.books.images[p.kind].Plus(Tally{1, m.size, p.pixels})
 	d.regions.covered(p.box, func(i int) { d.books.age.updated(i, m.at) })
 }
 
@@ -116,7 +131,7 @@ func (d *display) paint(c *channel, m message) (paint, error) {
 		return paint{}, d.streams.activateReport(m)
 	case spiceproto.MsgDisplayStreamData, spiceproto.MsgDisplayStreamDataSized:
 		box, err := d.streams.frame(c, m, d.clock.now(m.at))
-		return paint{box, messageName(m)}, err
+		return paint{box, messageName(m), area(box)}, err
 	}
 	if !spiceproto.IsDraw(m.Type) {
 		return paint{}, nil
@@ -131,7 +146,7 @@ func drawn(m message) (paint, error) {
 	if err != nil {
 		return paint{}, err
 	}
-	p := paint{kind: messageName(m)}
+	p := paint{kind: messageName(m), pixels: area(h.Box)}
 	if h.ImageKnown {
 		p.kind = h.Image.Type.String()
 	}
@@ -140,6 +155,9 @@ func drawn(m message) (paint, error) {
 	}
 	return p, nil
 }
+
+// area is the number of pixels in a box.
+func area(box spiceproto.Rect) uint64 { return uint64(box.Width()) * uint64(box.Height()) }
 
 // surface notes the size of the screen, by which wrong rectangles are found.
 func (d *display) surface(m message) error {

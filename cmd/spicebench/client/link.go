@@ -97,7 +97,11 @@ func (c Config) openAt(ctx context.Context, addr string, secure *tls.Config, kin
 		if c.FullHeaders {
 			mess.Common = mess.Common.Without(spiceproto.CapMiniHeader).Without(spiceproto.CapAuthSelection)
 		}
-		ch.framer.Full, err = link(ch.conn, mess, c.Password)
+		var reply spiceproto.LinkReply
+		reply, err = link(ch.conn, mess, c.Password)
+		ch.caps = reply.Channel
+		// Headers are full unless both sides know better.
+		ch.framer.Full = !mess.Common.Has(spiceproto.CapMiniHeader) || !reply.Common.Has(spiceproto.CapMiniHeader)
 	}
 	if cancelled := !stop(); cancelled {
 		err = context.Cause(ctx)
@@ -127,35 +131,33 @@ func withServerName(cfg *tls.Config, addr string) *tls.Config {
 }
 
 // link runs the client's side of the link stage (spice-wire.md, section 2) and
-// tells whether messages have full headers from then on. They have, and the
-// mechanism is not sent, unless both sides know better. A refusal is a
-// spiceproto.LinkError.
-func link(conn net.Conn, mess spiceproto.LinkMess, password string) (full bool, err error) {
+// returns the server's capabilities. The mechanism is not sent unless both sides
+// know of it. A refusal is a spiceproto.LinkError.
+func link(conn net.Conn, mess spiceproto.LinkMess, password string) (spiceproto.LinkReply, error) {
 	if _, err := conn.Write(mess.Append(nil)); err != nil {
-		return false, fmt.Errorf("send link message: %w", err)
+		return spiceproto.LinkReply{}, fmt.Errorf("send link message: %w", err)
 	}
 	reply, err := spiceproto.ReadLinkReply(conn)
 	if err != nil {
-		return false, err
+		return reply, err
 	}
 	if reply.Error != spiceproto.LinkOK {
-		return false, reply.Error
+		return reply, reply.Error
 	}
-	agreed := func(bit int) bool { return mess.Common.Has(bit) && reply.Common.Has(bit) }
 	ticket, err := spiceproto.EncryptTicket(&reply.PubKey, password)
 	if err != nil {
-		return false, err
+		return reply, err
 	}
 	var auth []byte
-	if agreed(spiceproto.CapAuthSelection) {
+	if mess.Common.Has(spiceproto.CapAuthSelection) && reply.Common.Has(spiceproto.CapAuthSelection) {
 		auth = spiceproto.AppendAuthMechanism(auth, spiceproto.AuthMechanismSpice)
 	}
 	if _, err := conn.Write(append(auth, ticket[:]...)); err != nil {
-		return false, fmt.Errorf("send ticket: %w", err)
+		return reply, fmt.Errorf("send ticket: %w", err)
 	}
 	result, err := spiceproto.ReadLinkResult(conn)
 	if err == nil && result != spiceproto.LinkOK {
 		err = result
 	}
-	return !agreed(spiceproto.CapMiniHeader), err
+	return reply, err
 }

@@ -58,6 +58,10 @@ func parseFlags(args []string) (cfg Config, asJSON bool, err error) {
 	f.BoolVar(&insecure, "insecure-skip-verify", false, "accept any certificate")
 	f.StringVar(&cfg.Password, "password", "", "ticket")
 	f.BoolVar(&cfg.FullHeaders, "full-headers", false, "be a client without MINI_HEADER and AUTH_SELECTION")
+	f.Func("compression", "image compression to ask the server for: "+strings.Join(Compressions(), ", ")+" (default: none)", func(s string) (err error) {
+		cfg.Compression, err = ParseCompression(s)
+		return err
+	})
 	f.IntVar(&cfg.Presses, "presses", cfg.Presses, "key presses to measure; 0 only watches for --duration")
 	f.DurationVar(&cfg.Duration, "duration", 0, "length of the measuring window; 0: until the last press")
 	f.DurationVar(&cfg.Warmup, "warmup", cfg.Warmup, "time between connecting and the first press")
@@ -137,12 +141,13 @@ regions  %d, updated %d..%d times
 display  %d bytes, %d messages in %.1f s: %.2f Mbit/s
 window   W %d, %d ACKs
 images   %v
+painted  %d pixels, %.3f bytes each
 `,
 		len(r.Latencies), r.Timeouts,
 		ms(Percentile(r.Latencies, 50)), ms(Percentile(r.Latencies, 95)), ms(Percentile(r.Latencies, 100)),
 		ms(r.Age.P50), ms(r.Age.P95), ms(r.Age.Max),
 		r.Age.Regions, r.Age.LeastUpdates, r.Age.MostUpdates,
 		r.Bytes, r.Messages, r.Elapsed.Seconds(), r.Mbit(),
-		r.Window, r.ACKs, r.Images)
+		r.Window, r.ACKs, r.Images, r.Painted().Pixels, r.Painted().BytesPerPixel())
 	return err
 }

@@ -15,7 +15,7 @@ func TestParseFlags(t *testing.T) {
 	cfg, asJSON, err := parseFlags(strings.Fields(
 		"--addr host:5900 --tls --insecure-skip-verify --password p --presses 7 --warmup 1s --timeout 3s " +
 			"--pause-min 10ms --pause-max 20ms --seed 9 --area 624,160,1264,640 --area 0,0,32,32 --key-box 1,2,3,4 " +
-			"--duration 10m --cell 16 --json"))
+			"--duration 10m --cell 16 --compression auto-lz --json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +23,8 @@ func TestParseFlags(t *testing.T) {
 		t.Errorf("connection %+v, JSON %v", cfg, asJSON)
 	}
 	if cfg.Presses != 7 || cfg.Warmup != time.Second || cfg.Timeout != 3*time.Second || cfg.PauseMin != ms(10) ||
-		cfg.PauseMax != ms(20) || cfg.Seed != 9 || cfg.Duration != 10*time.Minute || cfg.Cell != 16 {
+		cfg.PauseMax != ms(20) || cfg.Seed != 9 || cfg.Duration != 10*time.Minute || cfg.Cell != 16 ||
+		cfg.Compression != spiceproto.CompressionAutoLZ {
 		t.Errorf("measurement %+v", cfg)
 	}
 	if cfg.KeyBox != box(1, 2, 3, 4) || len(cfg.Activities) != 2 || cfg.Activities[0] != box(624, 160, 1264, 640) {
@@ -41,6 +42,7 @@ func TestParseFlagsErrors(t *testing.T) {
 		{"--key-box 1,2,3,x", "not left,top,right,bottom"},
 		{"--tls --ca /nonexistent", "read authorities"},
 		{"--tls --ca " + empty, "no certificate in"},
+		{"--compression zip", `"zip" is none of auto-glz, auto-lz,`},
 		{"stray", `unexpected argument "stray"`},
 	}
 	for _, tt := range tests {

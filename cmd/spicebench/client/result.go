@@ -34,10 +34,33 @@ type Result struct {
 	Seed uint64 `json:"seed"`
 }
 
-// Tally is a number of messages and their bytes, headers included.
+// Tally is a number of messages, their bytes, headers included, and the pixels in
+// their boxes.
 type Tally struct {
-	Count uint64 `json:"count"`
-	Bytes uint64 `json:"bytes"`
+	Count  uint64 `json:"count"`
+	Bytes  uint64 `json:"bytes"`
+	Pixels uint64 `json:"pixels,omitempty"`
+}
+
+// Plus returns the sum of both.
+func (t Tally) Plus(o Tally) Tally {
+	return Tally{t.Count + o.Count, t.Bytes + o.Bytes, t.Pixels + o.Pixels}
+}
+
+// BytesPerPixel is 0 where nothing was painted.
+func (t Tally) BytesPerPixel() float64 {
+	if t.Pixels == 0 {
+		return 0
+	}
+	return float64(t.Bytes) / float64(t.Pixels)
+}
+
+// Painted is the sum over all images.
+func (r Result) Painted() (sum Tally) {
+	for _, t := range r.Images {
+		sum = sum.Plus(t)
+	}
+	return sum
 }
 
 // Mbit returns the display channel's throughput in the window, in Mbit/s.

@@ -15,7 +15,7 @@ func TestResultJSON(t *testing.T) {
 		Timeouts:  1,
 		Elapsed:   10 * time.Second,
 		Bytes:     12_500_000, Messages: 7,
-		Images: map[string]Tally{"lz-rgb": {Count: 3, Bytes: 99}},
+		Images: map[string]Tally{"lz-rgb": {Count: 3, Bytes: 99, Pixels: 1024}},
 		Age:    Age{P50: ms(20), P95: ms(191.25), Max: ms(3000), Regions: 20, LeastUpdates: 56, MostUpdates: 94},
 		Window: 40, ACKs: 12, Seed: 1<<64 - 1,
 	}
@@ -25,7 +25,7 @@ func TestResultJSON(t *testing.T) {
 	}
 	const text = `{"latencies_ms":[100.5,120],"latency_p50_ms":110.25,"latency_p95_ms":119.025,` +
 		`"elapsed_ms":10000,"mbit_per_s":10,"timeouts":1,"bytes":12500000,"messages":7,` +
-		`"images":{"lz-rgb":{"count":3,"bytes":99}},` +
+		`"images":{"lz-rgb":{"count":3,"bytes":99,"pixels":1024}},` +
 		`"age":{"p50_ms":20,"p95_ms":191.25,"max_ms":3000,"regions":20,"least_updates":56,"most_updates":94},` +
 		`"window":40,"acks":12,"seed":18446744073709551615}`
 	if string(b) != text {
@@ -68,5 +68,14 @@ func TestPercentile(t *testing.T) {
 		if got := Percentile(tt.durations, tt.p); got != tt.want {
 			t.Errorf("Percentile(%v, %v) = %d, want %d", tt.durations, tt.p, got, tt.want)
 		}
+	}
+}
+
+func TestBytesPerPixel(t *testing.T) {
+	if got := (Tally{Bytes: 3, Pixels: 2}).BytesPerPixel(); got != 1.5 {
+		t.Errorf("three bytes for two pixels are %v each", got)
+	}
+	if got := (Tally{Bytes: 3}).BytesPerPixel(); got != 0 {
+		t.Errorf("bytes for no pixel are %v each", got)
 	}
 }

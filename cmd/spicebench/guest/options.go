@@ -34,7 +34,7 @@ type Options struct {
 	Noise      int           // noise bits per colour, 0..8
 	Delay      time.Duration // from boot to the first activity frame, whole seconds
 	ModeSwitch time.Duration // between changes of resolution, whole seconds; 0 is never
-	Activity   string        // plasma, scroll, three or none; "" is plasma
+	Activity   string        // a keydraw.Activity; "" is plasma
 
 	// See keydraw.Knobs.
 	Cursor int
@@ -43,12 +43,15 @@ type Options struct {
 }
 
 // Activities are the names Activity knows.
-var Activities = []string{"idle", "busy", "heavy", "large-busy", "scroll", "three"}
+var Activities = []string{"idle", "busy", "heavy", "large-busy", "scroll", "three", "windows", "text", "reading", "photos"}
 
 // Activity returns the options of a named load. Idle, busy and heavy are those of
 // Kerbside's rig; large-busy fills a screen of 1280x800 as far as the key box
 // allows; scroll is a console in fast motion; three are separate incompressible
-// animations that together are no larger than heavy.
+// animations that together are no larger than heavy; windows are moved about, so
+// that what they show comes back elsewhere; text is a document whose pages
+// are turned, reading the same document as it is scrolled, and photos are pictures
+// like photographs that are panned over, all at a leisurely rate.
 func Activity(name string) (Options, error) {
 	switch name {
 	case "idle":
@@ -63,11 +66,20 @@ func Activity(name string) (Options, error) {
 		return Options{FPS: 30, Width: 640, Height: 480, Activity: string(keydraw.Scroll)}, nil
 	case "three":
 		return Options{FPS: 30, Width: 320, Height: 240, Noise: 8, Activity: string(keydraw.Three)}, nil
+	case "windows":
+		return Options{FPS: 10, Width: 1120, Height: 640, Activity: string(keydraw.Windows)}, nil
+	case "text":
+		return Options{FPS: 3, Width: 640, Height: 480, Activity: string(keydraw.Text)}, nil
+	case "reading":
+		return Options{FPS: 10, Width: 640, Height: 480, Activity: string(keydraw.Reading)}, nil
+	case "photos":
+		return Options{FPS: 5, Width: 640, Height: 480, Activity: string(keydraw.Photos)}, nil
 	}
 	return Options{}, fmt.Errorf("activity %q is none of %s", name, strings.Join(Activities, ", "))
 }
 
-func (o Options) knobs() keydraw.Knobs {
+// Knobs are what of the options the guest itself is told.
+func (o Options) Knobs() keydraw.Knobs {
 	return keydraw.Knobs{
 		FPS: o.FPS, Width: o.Width, Height: o.Height, Noise: o.Noise,
 		Delay: o.Delay, ModeSwitch: o.ModeSwitch, Activity: keydraw.Activity(o.Activity),

@@ -14,7 +14,7 @@ func TestActivities(t *testing.T) {
 		if err != nil {
 			t.Errorf("Activity(%q): %v", name, err)
 		}
-		if _, err := keydraw.ParseKnobs(o.knobs().CommandLine()); err != nil {
+		if _, err := keydraw.ParseKnobs(o.Knobs().CommandLine()); err != nil {
 			t.Errorf("%s: the guest refuses its knobs: %v", name, err)
 		}
 	}

@@ -61,7 +61,7 @@ func (q QEMU) arguments(o Options, dir string) ([]string, error) {
 		"-chardev", "socket,id=qmp,server=on,wait=off,path=" + filepath.Join(dir, qmpSocket),
 		"-mon", "chardev=qmp,mode=control",
 		"-kernel", o.Kernel, "-initrd", o.Initrd,
-		"-append", kernelLine + o.knobs().CommandLine(),
+		"-append", kernelLine + o.Knobs().CommandLine(),
 		"-spice", spice,
 	}
 	if q.Ticket != "" {

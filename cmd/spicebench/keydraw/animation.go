@@ -17,6 +17,10 @@ func newAnimations(k Knobs, screen image.Point) []animation {
 			all = append(all, newScroll(area))
 		case Windows:
 			all = append(all, newWindows(area, uint32(k.Seed)))
+		case Text, Reading:
+			all = append(all, newText(area, k.Activity == Text))
+		case Photos:
+			all = append(all, newPhotos(area, uint32(k.Seed)))
 		default:
 			// Different phases, so that no two plasmas look alike.
 			all = append(all, newPlasma(area, k.Noise, uint32(i*sines/3)))

@@ -18,7 +18,10 @@ const (
 	// Windows are overlapping windows that are dragged, raised, scrolled and
 	// written into, one act per frame, in the place of a plasma.
 	Windows Activity = "windows"
-	None    Activity = "none" // nothing, whatever the frame rate
+	Text    Activity = "text"    // a document, in the place of a plasma, of which each frame is another page
+	Reading Activity = "reading" // the same document, moving up by a line per frame
+	Photos  Activity = "photos"  // photograph-like pictures that are panned over, in the place of a plasma
+	None    Activity = "none"    // nothing, whatever the frame rate
 )
 
 // Knobs are the guest's settings. On the kernel command line each is
@@ -31,7 +34,7 @@ type Knobs struct {
 	Delay      time.Duration // kd.delay: whole seconds from start to the first activity frame
 	ModeSwitch time.Duration // kd.modeswitch: whole seconds between resolution changes; 0 is never
 	Activity   Activity      // kd.activity: default Plasma
-	Seed       int           // kd.seed: what Windows do; default 0
+	Seed       int           // kd.seed: what Windows do and Photos show; default 0
 	Mode       int           // kd.mode: resolution, a number into those that fit into the preferred one; 0, the default, is that one
 	// What other channels carry, for tests of a parser rather than measurements.
 	Cursor int           // kd.cursor: moves of a pointer per second; 0, the default, is no pointer
@@ -107,10 +110,11 @@ func (k *Knobs) set(name, value string) error {
 
 func (a Activity) validate() error {
 	switch a {
-	case Plasma, Scroll, Three, Windows, None:
+	case Plasma, Scroll, Three, Windows, Text, Reading, Photos, None:
 		return nil
 	}
-	return fmt.Errorf("activity is none of %s, %s, %s, %s, %s", Plasma, Scroll, Three, Windows, None)
+	return fmt.Errorf("activity is none of %s, %s, %s, %s, %s, %s, %s, %s",
+		Plasma, Scroll, Three, Windows, Text, Reading, Photos, None)
 }
 
 func defaultWidth(a Activity) int {

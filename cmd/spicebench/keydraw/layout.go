@@ -38,6 +38,8 @@ func Areas(k Knobs, screen image.Point) []image.Rectangle {
 		areas = threeAreas(free, size)
 	case Scroll:
 		areas = []image.Rectangle{middleRight(free, fit(size, free.Size(), image.Pt(cellWidth, cellHeight)))}
+	case Text, Reading:
+		areas = []image.Rectangle{middleRight(free, fit(size, free.Size(), image.Pt(glyphWidth, lineHeight)))}
 	default:
 		areas = []image.Rectangle{middleRight(free, fit(size, free.Size(), plasmaGrain))}
 	}

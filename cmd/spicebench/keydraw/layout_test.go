@@ -27,6 +27,8 @@ func TestAreas(t *testing.T) {
 			[]image.Rectangle{image.Rect(144, 16, 1264, 784)}},
 		{"scroll in whole cells", Knobs{FPS: 30, Width: 103, Height: 50, Activity: Scroll}, screen1280,
 			[]image.Rectangle{image.Rect(1168, 376, 1264, 424)}},
+		{"text in whole lines", Knobs{FPS: 30, Width: 103, Height: 50, Activity: Reading}, screen1280,
+			[]image.Rectangle{image.Rect(1168, 376, 1264, 424)}},
 		{"three", Knobs{FPS: 30, Width: 320, Height: 240, Activity: Three}, screen1280, []image.Rectangle{
 			image.Rect(944, 16, 1264, 256), image.Rect(944, 544, 1264, 784), image.Rect(144, 280, 464, 520)}},
 		{"no room", Knobs{FPS: 30, Width: 640, Height: 480, Activity: Plasma}, image.Pt(150, 100), nil},
@@ -45,7 +47,7 @@ func TestAreasKeepApart(t *testing.T) {
 			FPS:      30,
 			Width:    rapid.IntRange(1, 3000).Draw(t, "width"),
 			Height:   rapid.IntRange(1, 3000).Draw(t, "height"),
-			Activity: rapid.SampledFrom([]Activity{Plasma, Scroll, Three, Windows}).Draw(t, "activity"),
+			Activity: rapid.SampledFrom([]Activity{Plasma, Scroll, Three, Windows, Text, Reading, Photos}).Draw(t, "activity"),
 		}
 		screen := image.Pt(rapid.IntRange(128, 2560).Draw(t, "screen width"), rapid.IntRange(128, 1600).Draw(t, "screen height"))
 		areas := Areas(k, screen)

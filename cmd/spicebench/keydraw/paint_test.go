@@ -47,6 +47,9 @@ func TestPicturesAreKnown(t *testing.T) {
 		{"plasma", frames(newPlasma(area, 0, 0), 2), 0x565f8d3d8d9135e8},
 		{"noisy plasma", frames(newPlasma(area, 8, 0), 2), 0x99f3e0270c009de},
 		{"scroll", frames(newScroll(image.Rect(161, 20, 305, 180)), 20), 0x8cbed80b920f245},
+		{"text", frames(newText(image.Rect(161, 16, 305, 176), true), 2), 0x9a34ec0fd6192755},
+		{"reading", frames(newText(image.Rect(161, 16, 305, 176), false), 20), 0xae8c8be23ca1ee55},
+		{"photos", frames(newPhotos(area, 1), 10), 0x43a2b948257b929a},
 		{"windows", frames(newWindows(area, 3), 20), 0x244bc5bb5cb57e25},
 	} {
 		if got := tc.got.hash(); got != tc.want {
@@ -91,7 +94,7 @@ func TestPlasmaNoiseStaysInItsBits(t *testing.T) {
 }
 
 func TestAnimationsStayInTheirAreas(t *testing.T) {
-	for _, a := range []Activity{Plasma, Scroll, Three, Windows} {
+	for _, a := range []Activity{Plasma, Scroll, Three, Windows, Text, Reading, Photos} {
 		c := newCanvas(image.Pt(640, 480))
 		animations := newAnimations(Knobs{FPS: 1, Width: 300, Height: 200, Noise: 8, Activity: a}, c.size)
 		if len(animations) == 0 {
@@ -145,7 +148,13 @@ func TestKeyBoxAlternates(t *testing.T) {
 // Frames must not feed a garbage collector that is switched off.
 func TestPaintDoesNotAllocate(t *testing.T) {
 	c := newCanvas(image.Pt(640, 480))
-	for _, a := range []animation{newPlasma(image.Rect(160, 16, 260, 116), 8, 0), newScroll(image.Rect(160, 16, 320, 176))} {
+	for _, a := range []animation{
+		newPlasma(image.Rect(160, 16, 260, 116), 8, 0),
+		newScroll(image.Rect(160, 16, 320, 176)),
+		newText(image.Rect(160, 16, 320, 176), true),
+		newText(image.Rect(160, 16, 320, 176), false),
+		newPhotos(image.Rect(160, 16, 320, 176), 0),
+	} {
 		if n := testing.AllocsPerRun(5, func() { a.paint(c) }); n != 0 {
 			t.Errorf("%T: %v allocations a frame", a, n)
 		}

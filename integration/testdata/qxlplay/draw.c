@@ -392,6 +392,20 @@ struct command *draw_box(int left, int top, int right, int bottom, uint32_t colo
     return c;
 }
 
+struct command *draw_pixels(int left, int top, int width, int height, void **pixels)
+{
+    struct command *c = drawing(QXL_DRAW_COPY, 0,
+                                (QXLRect){.left = left, .top = top, .right = left + width, .bottom = top + height});
+    QXLImage *image = bitmap(c, width, height, SPICE_BITMAP_FMT_32BIT, 32, 0);
+
+    c->drawable.effect = QXL_EFFECT_OPAQUE;
+    c->drawable.u.copy.rop_descriptor = SPICE_ROPD_OP_PUT;
+    c->drawable.u.copy.src_area = (QXLRect){.right = width, .bottom = height};
+    c->drawable.u.copy.src_bitmap = (uintptr_t)image;
+    *pixels = c->memory[c->count - 1];
+    return c;
+}
+
 static struct command *fill(int on, unsigned kinds)
 {
     struct command *c = drawing(QXL_DRAW_FILL, on, somewhere(on, 200, 120));

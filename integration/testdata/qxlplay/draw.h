@@ -49,4 +49,7 @@ struct command *draw_end_surface(void);
 /* One rectangle of one colour. */
 struct command *draw_box(int left, int top, int right, int bottom, uint32_t colour);
 
+/* A copy of pixels, four bytes each, which the caller writes to where it is told. */
+struct command *draw_pixels(int left, int top, int width, int height, void **pixels);
+
 #endif

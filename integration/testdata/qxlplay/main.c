@@ -9,6 +9,7 @@
  *   screen WIDTH HEIGHT                       another primary surface, with the key box
  *   streams HOW                               by the numbers of spice.h
  *   play SEED COUNT PER_SECOND KINDS          see draw.h; PER_SECOND 0: at once
+ *   show FILE PER_SECOND                      copies of the pixels in a file, see show()
  *   dump FILE                                 writes the primary surface as PPM
  *
  * The end of the input ends the program. */
@@ -192,6 +193,39 @@ static void play(uint64_t seed, int count, int per_second, unsigned kinds)
     drain();
 }
 
+/* Shows a film: records of left, top, width and height, each an int32 of this
+ * machine, and the pixels, four bytes each, row by row. One without a width ends a
+ * frame. */
+static int show(const char *file, int per_second)
+{
+    uint64_t began = loop_now();
+    struct { int32_t left, top, width, height; } r;
+    FILE *in = fopen(file, "r");
+    int frames = 0, ok = 1;
+
+    if (!in)
+        return -1;
+    while (ok && fread(&r, sizeof r, 1, in) == 1) {
+        void *pixels;
+        struct command *c;
+
+        if (!r.width) {
+            frames++;
+            while ((loop_now() - began) * per_second < (uint64_t)frames * 1000)
+                loop_step(2);
+            continue;
+        }
+        c = draw_pixels(r.left, r.top, r.width, r.height, &pixels);
+        ok = fread(pixels, 4 * r.width, r.height, in) == (size_t)r.height;
+        submit(c);
+    }
+    fclose(in);
+    drain();
+    if (!ok)
+        errno = EIO;
+    return ok ? 0 : -1;
+}
+
 static int dump(const char *file)
 {
     QXLRect all = {.right = width, .bottom = height};
@@ -222,6 +256,11 @@ static void obey(const char *line)
         spice_server_set_streaming_video(server, a);
     } else if (sscanf(line, "play %llu %d %d %d", &seed, &a, &b, &c) == 4) {
         play(seed, a, b, c);
+    } else if (sscanf(line, "show %4095s %d", file, &a) == 2) {
+        if (show(file, a) < 0) {
+            printf("QXLPLAY ERROR %s: %s\n", file, strerror(errno));
+            return;
+        }
     } else if (sscanf(line, "dump %4095s", file) == 1) {
         if (dump(file) < 0) {
             printf("QXLPLAY ERROR %s: %s\n", file, strerror(errno));

@@ -1,0 +1,288 @@
+package integration
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"spicepacer/cmd/spicebench/client"
+	"spicepacer/cmd/spicebench/guest"
+	"spicepacer/cmd/spicebench/keydraw"
+	"spicepacer/spiceproto"
+)
+
+// filmRate is how many frames of an activity are shown a second.
+const filmRate = 15
+
+// filmFrames is how many there are. Of windows each changes little, and not all
+// windows early.
+func filmFrames(activity string) int {
+	if activity == "windows" {
+		return 150
+	}
+	return 30
+}
+
+// filmActivities are those of the table in docs/measurements.md.
+var filmActivities = []string{"reading", "windows", "photos", "text", "scroll", "busy", "heavy"}
+
+// compressionCost is a line of the table.
+type compressionCost struct {
+	Activity string                  `json:"activity"`
+	Window   uint32                  `json:"window"`
+	Asked    string                  `json:"asked"`
+	Count    uint64                  `json:"count"`
+	Bytes    uint64                  `json:"bytes"`
+	Pixels   uint64                  `json:"pixels"`
+	Images   map[string]client.Tally `json:"images"`
+}
+
+func (c compressionCost) perPixel() float64 { return float64(c.Bytes) / float64(c.Pixels) }
+
+// TestCompressionCost measures what a pixel costs with AUTO_GLZ and AUTO_LZ, on
+// what spice-server takes for a fast and for a slow link. The same frames, cut as
+// QEMU cuts them, go through spice-server's encoders; nothing is timed, so that it
+// can run on a busy machine. The result lines are in compression.jsonl of the
+// artifacts.
+func TestCompressionCost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compresses pictures for a minute")
+	}
+	activities := []string{"text", "photos"}
+	if os.Getenv(longVariable) == "1" {
+		activities = filmActivities
+	}
+	f := &filmTheatre{t: t, dir: t.ArtifactDir(), program: buildPlayer(t)}
+	out, err := os.Create(filepath.Join(f.dir, "compression.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	for _, activity := range activities {
+		film := f.write(activity)
+		for _, window := range []uint32{20, 40} {
+			glz, lz := f.show(film, activity, window, "auto-glz"), f.show(film, activity, window, "auto-lz")
+			t.Logf("%-8s W %d: auto-glz %.4f bytes a pixel, auto-lz %.4f, x %.3f\n  %v\n  %v",
+				activity, window, glz.perPixel(), lz.perPixel(), lz.perPixel()/glz.perPixel(), glz.Images, lz.Images)
+			for _, c := range []compressionCost{glz, lz} {
+				if c.Window != window {
+					t.Errorf("%s: W is %d, want %d", activity, c.Window, window)
+				}
+				if err := json.NewEncoder(out).Encode(c); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if n := lz.Images["glz-rgb"].Count + lz.Images["zlib-glz-rgb"].Count; n > 0 {
+				t.Errorf("%s: %d GLZ images although AUTO_LZ was asked for", activity, n)
+			}
+			if n := glz.Images["lz-rgb"].Count; n > 0 {
+				t.Errorf("%s: %d LZ images although AUTO_GLZ was asked for", activity, n)
+			}
+		}
+	}
+}
+
+// filmTheatre shows films through spice-server.
+type filmTheatre struct {
+	t       *testing.T
+	dir     string
+	program string
+}
+
+// filmScreen is the guest's.
+var filmScreen = image.Pt(1280, 800)
+
+// write computes a film and writes it as qxlplay reads it.
+func (f *filmTheatre) write(activity string) (path string) {
+	f.t.Helper()
+	options, err := guest.Activity(activity)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	knobs, err := keydraw.ParseKnobs(options.Knobs().CommandLine())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	path = filepath.Join(f.t.TempDir(), "film")
+	file, err := os.Create(path)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	out := bufio.NewWriter(file)
+	film := keydraw.NewFilm(knobs, filmScreen)
+	cut := newCutter(film, filmScreen)
+	for range filmFrames(activity) {
+		var dirty image.Rectangle
+		for _, part := range film.Next() {
+			dirty = dirty.Union(part)
+		}
+		cut.pieces(dirty, func(piece image.Rectangle) { writePiece(out, film, piece) })
+		writeNumbers(out, 0, 0, 0, 0)
+	}
+	if err := errors.Join(out.Flush(), file.Close()); err != nil {
+		f.t.Fatal(err)
+	}
+	return path
+}
+
+// writeNumbers and writePiece write a record of qxlplay's film; Flush tells errors.
+func writeNumbers(out *bufio.Writer, numbers ...int) {
+	for _, n := range numbers {
+		binary.Write(out, binary.NativeEndian, int32(n))
+	}
+}
+
+func writePiece(out *bufio.Writer, film *keydraw.Film, r image.Rectangle) {
+	writeNumbers(out, r.Min.X, r.Min.Y, r.Dx(), r.Dy())
+	for y := r.Min.Y; y < r.Max.Y; y++ {
+		binary.Write(out, binary.NativeEndian, film.Row(y, r.Min.X, r.Max.X))
+	}
+}
+
+// cutter cuts updates as QEMU does for a display that is no QXL device
+// (ui/spice-display.c, qemu_spice_create_update): in columns of 32 pixels from the
+// left edge of what is dirty, and of these the runs of rows that have changed.
+type cutter struct {
+	film   *keydraw.Film
+	mirror [][]uint32 // what was sent
+}
+
+func newCutter(film *keydraw.Film, size image.Point) *cutter {
+	c := &cutter{film: film}
+	for y := range size.Y {
+		c.mirror = append(c.mirror, slices.Clone(film.Row(y, 0, size.X)))
+	}
+	return c
+}
+
+// pieces visits the pieces of an update in QEMU's order.
+func (c *cutter) pieces(dirty image.Rectangle, visit func(image.Rectangle)) {
+	const side = 32
+	tops := map[int]int{} // where a run began, by its column
+	end := func(x, y int) {
+		if top, open := tops[x]; open {
+			visit(image.Rect(x, top, min(x+side, dirty.Max.X), y))
+			delete(tops, x)
+		}
+	}
+	for y := dirty.Min.Y; y < dirty.Max.Y; y++ {
+		for x := dirty.Min.X; x < dirty.Max.X; x += side {
+			right := min(x+side, dirty.Max.X)
+			seen, now := c.mirror[y][x:right], c.film.Row(y, x, right)
+			if slices.Equal(seen, now) {
+				end(x, y)
+				continue
+			}
+			copy(seen, now)
+			if _, open := tops[x]; !open {
+				tops[x] = y
+			}
+		}
+	}
+	for x := dirty.Min.X; x < dirty.Max.X; x += side {
+		end(x, dirty.Max.Y)
+	}
+}
+
+// show has spice-server send a film to a client that asks for a compression. What
+// the server still holds when the last frame was taken does not count.
+func (f *filmTheatre) show(film, activity string, window uint32, asked string) compressionCost {
+	f.t.Helper()
+	addr := freeAddress(f.t)
+	_, port, _ := net.SplitHostPort(addr)
+	ctx, cancel := context.WithTimeout(f.t.Context(), 10*time.Minute)
+	defer cancel()
+	const auto = "1" // SPICE_WAN_COMPRESSION_AUTO, QEMU's default
+	cmd := exec.CommandContext(ctx, f.program, port, fmt.Sprint(uint8(spiceproto.CompressionAutoGLZ)), auto, auto)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	l := &lab{t: f.t, dir: f.dir}
+	p := &player{l: l, in: in}
+	p.process = l.start("qxlplay-"+activity+"-"+asked, cmd)
+	defer p.stop()
+	p.wait()
+	p.do("streams %d", streamsOff)
+	p.do("screen %d %d", filmScreen.X, filmScreen.Y)
+
+	cfg := client.DefaultConfig()
+	cfg.Addr, cfg.Presses, cfg.Duration, cfg.Warmup = addr, 0, 10*time.Minute, time.Second
+	if cfg.Compression, err = client.ParseCompression(asked); err != nil {
+		f.t.Fatal(err)
+	}
+	if window == 40 {
+		cfg.DialContext = new(slowMain).dial
+	}
+	measuring := make(chan struct{})
+	cfg.Logf = func(format string, _ ...any) {
+		if format == "measuring" {
+			close(measuring)
+		}
+	}
+	watch, done := context.WithCancel(ctx)
+	result := make(chan client.Result, 1)
+	go func() {
+		r, err := client.Run(watch, cfg)
+		if !errors.Is(err, context.Canceled) {
+			f.t.Errorf("%s, %s: %v", activity, asked, err)
+		}
+		result <- r
+	}()
+	select {
+	case <-measuring:
+	case r := <-result:
+		f.t.Fatalf("%s, %s: the client ends early: %+v", activity, asked, r)
+	}
+	p.do("show %s %d", film, filmRate)
+	done()
+	r := <-result
+	sum := r.Painted()
+	return compressionCost{activity, r.Window, asked, sum.Count, sum.Bytes, sum.Pixels, r.Images}
+}
+
+// slowMain dials connections of which the first, the main channel's, reads slowly:
+// spice-server measures the link by it (main-channel-client.cpp).
+type slowMain struct{ dialled atomic.Bool }
+
+func (s *slowMain) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+	if err != nil || s.dialled.Swap(true) {
+		return conn, err
+	}
+	return slowReader{conn}, nil
+}
+
+type slowReader struct{ net.Conn }
+
+// Read takes a second for 512 KiB.
+func (r slowReader) Read(p []byte) (int, error) {
+	n, err := r.Conn.Read(p)
+	time.Sleep(time.Duration(n) * time.Second >> 19)
+	return n, err
+}
+
+// freeAddress returns one on which nobody listens.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
