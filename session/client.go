@@ -268,7 +268,7 @@ func (s *Server) run(ctx context.Context, ch *channel) {
 	if err != nil && !peerGone(err) && ctx.Err() == nil {
 		level = zap.WarnLevel
 	}
-	ch.log.Log(level, "relay ended", zap.Duration("after", time.Since(start)),
+	ch.log.With(truncatedFields(err)...).Log(level, "relay ended", zap.Duration("after", time.Since(start)),
 		zap.Uint64("bytes_to_client", ch.stats.BytesToClient.Load()),
 		zap.Uint64("bytes_to_server", ch.stats.BytesToServer.Load()),
 		zap.NamedError("reason", err))
