@@ -229,6 +229,23 @@ func TestRunAndStop(t *testing.T) {
 	}
 }
 
+// TestStartNamesTheCertificate that the secure port shows, whoever made it.
+func TestStartNamesTheCertificate(t *testing.T) {
+	s := newSettings(t)
+	r := start(t, "--config", s.write(t))
+	want := func(listen settings) {
+		t.Helper()
+		r.wantLine(fmt.Sprintf("kerbside-proxy starting vdi_address=127.0.0.1 secure_port=%d insecure_port=%d"+
+			" cert=%s/self-signed.pem cert_key=%[3]s/self-signed-key.pem ", listen.secure, listen.insecure, s.stateDir))
+	}
+	want(s)
+	r.waitReady() // the files are there now
+	given := newSettings(t)
+	given.tls = fmt.Sprintf("cert: %s/self-signed.pem, key: %[1]s/self-signed-key.pem", s.stateDir)
+	r = start(t, "--config", given.write(t))
+	want(given)
+}
+
 // TestCertificateIsReplaced under a running proxy, by SIGHUP: a bad one first.
 func TestCertificateIsReplaced(t *testing.T) {
 	s, next := newSettings(t), t.TempDir()
