@@ -102,6 +102,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 // Any other return is an error: a port that cannot be bound, named by its
 // address, or a listener that broke.
 func (s *Server) Serve(ctx context.Context) error {
+	s.checkDescriptors()
 	listeners, err := s.bind(ctx)
 	if err != nil {
 		s.enter(err)

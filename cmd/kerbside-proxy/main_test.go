@@ -45,10 +45,15 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return commandOf(t, []string{asProxy + "=1", "HOME=" + t.TempDir()}, self, args...)
+}
+
+func commandOf(t *testing.T, environ []string, name string, args ...string) *exec.Cmd {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
-	cmd := exec.CommandContext(ctx, self, args...)
-	cmd.Env = []string{asProxy + "=1", "HOME=" + t.TempDir()}
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = environ
 	return cmd
 }
 
@@ -166,6 +171,29 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// TestLimitOfOpenFiles: the soft limit is raised as far as the hard one allows; if
+// that is too little, the log says so, once and with both figures.
+func TestLimitOfOpenFiles(t *testing.T) {
+	const connections = 100
+	for name, tc := range map[string]struct{ soft, hard, seen int }{
+		"hard limit too low":   {300, 300, 300},
+		"soft limit is raised": {100, 1000, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSettings(t)
+			s.extra = fmt.Sprintf("limits: {connections: %d}", connections)
+			direct := command(t, "--config", s.write(t))
+			limits := fmt.Sprintf(`ulimit -S -n %d && ulimit -H -n %d && exec "$0" "$@"`, tc.soft, tc.hard)
+			r := startCommand(t, commandOf(t, direct.Env, "sh", append([]string{"-c", limits}, direct.Args...)...))
+			text := r.stop()
+			want := fmt.Sprintf(" open_files=%d needed=328 connections=%d", tc.seen, connections)
+			if lines := strings.Count(text, "open_files="); tc.seen == 0 && lines != 0 || tc.seen != 0 && (lines != 1 || !strings.Contains(text, want)) {
+				t.Errorf("log\n%s\nwant %q: %v", text, want, tc.seen != 0)
+			}
+		})
+	}
+}
+
 // running is a proxy process.
 type running struct {
 	*exec.Cmd
@@ -175,7 +203,11 @@ type running struct {
 
 func start(t *testing.T, args ...string) *running {
 	t.Helper()
-	cmd := command(t, args...)
+	return startCommand(t, command(t, args...))
+}
+
+func startCommand(t *testing.T, cmd *exec.Cmd) *running {
+	t.Helper()
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -205,6 +237,28 @@ func (r *running) waitReady() {
 	for range 3 {
 		r.wantLine("listener bound")
 	}
+}
+
+// stop ends the proxy in good order, once it is ready, and returns its log.
+func (r *running) stop() string {
+	r.t.Helper()
+	var log strings.Builder
+	for bound := 0; r.lines.Scan(); {
+		log.WriteString(r.lines.Text() + "\n")
+		if strings.Contains(r.lines.Text(), "listener bound") {
+			bound++
+		}
+		if bound == 3 {
+			bound++
+			if err := r.Process.Signal(syscall.SIGTERM); err != nil {
+				r.t.Fatal(err)
+			}
+		}
+	}
+	if err := r.Wait(); err != nil {
+		r.t.Errorf("after the signal: %v, want exit code 0\n%s", err, log.String())
+	}
+	return log.String()
 }
 
 func TestRunAndStop(t *testing.T) {
