@@ -24,6 +24,7 @@ func sessionConfig(c config.Config, files session.CertificateFiles) (session.Con
 	}
 	s.Connections = c.Limits.Connections
 	s.HandshakesPerAddress = c.Limits.HandshakesPerAddr
+	s.ChannelsPerToken = c.Limits.ChannelsPerToken
 	s.Firewall = firewallConfig(c.Firewall)
 	s.TokenFailures = c.Limits.TokenFailures
 	s.Timeouts.Idle = c.Limits.IdleTimeout
