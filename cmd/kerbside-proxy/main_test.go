@@ -198,6 +198,7 @@ func TestLimitOfOpenFiles(t *testing.T) {
 type running struct {
 	*exec.Cmd
 	t     *testing.T
+	out   io.Closer // the end that the test reads
 	lines *bufio.Scanner
 }
 
@@ -217,7 +218,7 @@ func startCommand(t *testing.T, cmd *exec.Cmd) *running {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	return &running{cmd, t, bufio.NewScanner(out)}
+	return &running{cmd, t, out, bufio.NewScanner(out)}
 }
 
 // wantLine reads the log up to a line that holds text.
@@ -403,6 +404,26 @@ func metricsPage(t *testing.T, s settings) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// ask returns what the metrics address answers, 0 if nobody does.
+func (s settings) ask(path string) int {
+	r, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d%s", s.metrics, path))
+	if err != nil {
+		return 0
+	}
+	r.Body.Close()
+	return r.StatusCode
+}
+
+// waitServing waits for the ports of a proxy whose log is not there to tell.
+func (s settings) waitServing(t *testing.T) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); s.ask("/healthz/ready") != http.StatusOK; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the proxy does not serve within %v", patience)
+		}
+	}
 }
 
 func wantAnswer(t *testing.T, s settings, path string, code int) {
