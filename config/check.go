@@ -91,6 +91,7 @@ func (c *Config) checkLimits() error {
 	return first(
 		within("limits.connections", c.Limits.Connections, 1, 1_000_000),
 		within("limits.handshakes_per_address", c.Limits.HandshakesPerAddr, 1, 1_000_000),
+		within("limits.channels_per_token", c.Limits.ChannelsPerToken, 0, 1_000_000),
 		within("limits.token_failures_per_minute", c.Limits.TokenFailures, 1, 1_000_000),
 		c.checkIdle(),
 	)

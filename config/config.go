@@ -93,6 +93,7 @@ type Target struct {
 type Limits struct {
 	Connections       int            `koanf:"connections"`
 	HandshakesPerAddr int            `koanf:"handshakes_per_address"`
+	ChannelsPerToken  int            `koanf:"channels_per_token"`
 	TokenFailures     int            `koanf:"token_failures_per_minute"`
 	IdleTimeout       time.Duration  `koanf:"idle_timeout"`
 	ProxyProtocolFrom []netip.Prefix `koanf:"proxy_protocol_from"`
@@ -182,7 +183,7 @@ func Default() Config {
 			NodeName:   "kerbside",
 			RPCTimeout: 10 * time.Second,
 		},
-		Limits: Limits{Connections: 1000, HandshakesPerAddr: 32, TokenFailures: 60, IdleTimeout: 15 * time.Minute},
+		Limits: Limits{Connections: 1000, HandshakesPerAddr: 32, ChannelsPerToken: 64, TokenFailures: 60, IdleTimeout: 15 * time.Minute},
 		Firewall: Firewall{
 			Mode: FirewallAuto, Findings: FirewallObserve,
 			MaxInput: 4 << 10, MaxMessage: 16 << 20, MaxPicture: 128 << 20,

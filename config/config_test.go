@@ -247,6 +247,7 @@ func TestMistakes(t *testing.T) {
 		{name: "list as text", environ: "SPICEPACER_CONTROL__TARGETS=x", want: []string{"control.targets: ", "SPICEPACER_CONTROL__TARGETS"}},
 		{name: "connections", file: "limits: {connections: 0}", want: []string{"limits.connections: 0"}},
 		{name: "handshakes", file: "limits: {handshakes_per_address: 0}", want: []string{"limits.handshakes_per_address: 0"}},
+		{name: "channels per token", file: "limits: {channels_per_token: -1}", want: []string{"limits.channels_per_token: -1"}},
 		{name: "proxy protocol", file: "limits: {proxy_protocol_from: [10.0.0.0/8, balancer]}", want: []string{"limits.proxy_protocol_from[1]: ", "balancer", "10.0.0.0/8"}},
 		{name: "proxy protocol in the environment", environ: "SPICEPACER_LIMITS__PROXY_PROTOCOL_FROM=10.0.0.1,lb", want: []string{"limits.proxy_protocol_from: ", `"lb"`, "SPICEPACER_LIMITS__PROXY_PROTOCOL_FROM"}},
 		{name: "token failures", file: "limits: {token_failures_per_minute: 0}", want: []string{"limits.token_failures_per_minute: 0"}},

@@ -61,11 +61,17 @@ const (
 // copy of it.
 const selfSignedLife = 10 * 365 * 24 * time.Hour
 
+// SelfSignedFiles returns the paths that SelfSigned keeps its certificate at in
+// dir, whether or not there is one yet.
+func SelfSignedFiles(dir string) CertificateFiles {
+	return CertificateFiles{filepath.Join(dir, selfSignedCert), filepath.Join(dir, selfSignedKey)}
+}
+
 // SelfSigned returns the files of the certificate kept in dir, and makes it when
 // there is none yet: for listen, what the listeners bind to, and for this host's
 // names and addresses. Clients need a copy of self-signed.pem as their CA file.
 func SelfSigned(dir string, listen netip.Addr) (CertificateFiles, error) {
-	files := CertificateFiles{filepath.Join(dir, selfSignedCert), filepath.Join(dir, selfSignedKey)}
+	files := SelfSignedFiles(dir)
 	if _, err := files.Load(); !errors.Is(err, fs.ErrNotExist) {
 		return files, err
 	}

@@ -35,6 +35,8 @@ type client struct {
 	// balancer, which first has to name the client.
 	permit   *permit
 	balanced bool
+	// releaseToken gives back its share of its token's channels; nil until it has one.
+	releaseToken func()
 	// refused tells that an answer was sent which the peer should still get.
 	refused bool
 	// started tells that the observer was told of the connection.
@@ -92,6 +94,11 @@ func (s *Server) serve(ctx context.Context, c *client, secure bool) {
 	defer end(nil)
 	defer s.deregister(ctx, c)
 	defer s.finish(c)
+	defer func() {
+		if c.releaseToken != nil {
+			c.releaseToken()
+		}
+	}()
 	defer s.registry.leave(c.ref)
 	defer func() { s.live.leave(c.target.SessionID, c) }()
 	// Closing is what ends a blocked handshake when the proxy stops or the
@@ -160,6 +167,10 @@ func (s *Server) establish(ctx context.Context, c *client, end context.CancelCau
 	target, err := s.authorize(ctx, c, token)
 	if err != nil {
 		return nil, err
+	}
+	if c.releaseToken, err = s.perToken.acquire(token); err != nil {
+		c.refuse(spiceproto.AppendLinkResult(nil, spiceproto.LinkErrError))
+		return nil, &failure{Limited, err}
 	}
 	s.observer.ChannelAuthorized()
 	c.target = target
@@ -268,7 +279,7 @@ func (s *Server) run(ctx context.Context, ch *channel) {
 	if err != nil && !peerGone(err) && ctx.Err() == nil {
 		level = zap.WarnLevel
 	}
-	ch.log.Log(level, "relay ended", zap.Duration("after", time.Since(start)),
+	ch.log.With(truncatedFields(err)...).Log(level, "relay ended", zap.Duration("after", time.Since(start)),
 		zap.Uint64("bytes_to_client", ch.stats.BytesToClient.Load()),
 		zap.Uint64("bytes_to_server", ch.stats.BytesToServer.Load()),
 		zap.NamedError("reason", err))

@@ -37,6 +37,8 @@ type Config struct {
 	// Connections bounds the client sockets held at a time; HandshakesPerAddress
 	// those of one address (one /64 of IPv6) that have not reached their relay.
 	Connections, HandshakesPerAddress int
+	// ChannelsPerToken bounds the channels that one token has at a time; 0: no bound.
+	ChannelsPerToken int
 	// TokenFailures is how many tokens of one address (one /64 of IPv6) may be
 	// refused in a minute before it is turned away.
 	TokenFailures int
@@ -178,6 +180,8 @@ func (c Config) validate() error {
 		return errors.New("both listeners are off")
 	case c.SecurePort != 0 && len(c.Certificate.Certificate) == 0:
 		return errors.New("no certificate for the secure port")
+	case c.ChannelsPerToken < 0:
+		return errors.New("limit of channels of one token is negative")
 	case c.Connections < 1 || c.HandshakesPerAddress < 1 || c.TokenFailures < 1:
 		return errors.New("connection limits must be at least 1")
 	}

@@ -341,7 +341,7 @@ func TestOutcomes(t *testing.T) {
 				target = healthy
 			}
 			if tc.rule.Answer == control.Hang {
-				timeout = 20 * soon
+				timeout = unhurried
 			}
 			c := startControlled(t, target(t), timeout, tc.daemon)
 			if tc.method != "" {
@@ -520,7 +520,7 @@ func TestDaemonDiesMidSession(t *testing.T) {
 }
 
 func TestDaemonThatHangsMidSession(t *testing.T) {
-	c := startControlled(t, newHypervisor(t).target(), 20*soon, nil)
+	c := startControlled(t, newHypervisor(t).target(), unhurried, nil)
 	p := c.openSession(spiceproto.ChannelMain)[0]
 	for _, method := range []string{"RegisterChannel", "DeregisterChannel", "RecordAuditEvent"} {
 		c.daemon.On(method, control.Rule{Answer: control.Hang})

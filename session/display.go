@@ -51,7 +51,7 @@ func (r *relaying) runDisplay() {
 		opened:   make(chan struct{}, 1),
 		framer:   r.ch.framer(),
 	}
-	r.fromServer = &d.framer
+	r.fromServer, r.fromClient = &d.framer, &d.up.framer
 	if !d.reorders() {
 		d.queue.order.KeepArrivalOrder()
 	}

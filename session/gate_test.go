@@ -206,7 +206,7 @@ func TestUnjudgedStartOfAMessage(t *testing.T) {
 				to.want(c.message[spiceproto.MiniHeaderSize+spiceproto.HeadSize:])
 				from.Close()
 				to.wantRest(nil)
-				r.wantEnd(nil)
+				r.wantEnd(io.ErrUnexpectedEOF)
 			})
 		}
 	}

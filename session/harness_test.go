@@ -37,9 +37,12 @@ const (
 	testTicket = "hypervisor's own"
 	// patience is how long a test waits for what must happen; no expectation
 	// depends on its length.
-	patience = 20 * time.Second
+	patience = time.Minute
 	// soon is a limit for what never happens.
 	soon = 50 * time.Millisecond
+	// unhurried is a limit for what never happens, behind something that must happen
+	// within it.
+	unhurried = 3 * time.Second
 )
 
 // proxy is a Server on loopback with its Observer and its log.
@@ -88,6 +91,9 @@ func startProxyWith(t *testing.T, auth authz.Authorizer, change func(*Config), p
 	cfg.InsecureMode = ServePlain
 	cfg.Certificate = own.pair
 	cfg.Firewall.Mode = firewall.Off // echoed messages are of no channel
+	// A slow machine is no slow client.
+	cfg.Timeouts.ProxyHeader, cfg.Timeouts.TLSAccept, cfg.Timeouts.Redirect = patience, patience, patience
+	cfg.Timeouts.Link, cfg.Timeouts.Backend = patience, patience
 	if change != nil {
 		change(&cfg)
 	}

@@ -46,7 +46,8 @@ const (
 	Relayed Result = iota
 	// Redirected: the insecure port answered NEED_SECURED.
 	Redirected
-	// Limited: closed at once because a limit was reached.
+	// Limited: closed because a limit was reached, at once or, for its token's,
+	// behind its link stage.
 	Limited
 	// ProxyHeaderFailed: a balancer's PROXY protocol header was missing, wrong or
 	// late.

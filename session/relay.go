@@ -61,11 +61,12 @@ func relay(ctx context.Context, ch *channel, cfg relayConfig) error {
 	} else {
 		r.runPipes()
 	}
+	cause := r.truncation()
 	r.close()
-	if errors.Is(r.cause, io.EOF) {
+	if errors.Is(cause, io.EOF) {
 		return nil
 	}
-	return r.cause
+	return cause
 }
 
 // relaying is a relay under way.
@@ -74,8 +75,9 @@ type relaying struct {
 	cfg   relayConfig
 	watch *stallWatch
 	acks  *ackWatch // nil on channels without ACKs
-	// fromServer is how far the hypervisor's messages have been read.
-	fromServer *spiceproto.Framer
+	// fromServer is how far the hypervisor's messages have been read, fromClient how
+	// far the client's.
+	fromServer, fromClient *spiceproto.Framer
 
 	once  sync.Once
 	ended chan struct{} // closed when cause is set

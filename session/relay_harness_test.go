@@ -254,6 +254,15 @@ func (r *relayed) wantEnd(want error) {
 	}
 }
 
+// wantClose waits for the end of the relay, which must come to a peer's close,
+// wherever in what it takes for messages.
+func (r *relayed) wantClose() {
+	r.t.Helper()
+	if err := r.result(); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		r.t.Errorf("relay ended with %v, want a close", err)
+	}
+}
+
 // wantRunning fails the test if the relay has ended.
 func (r *relayed) wantRunning() {
 	r.t.Helper()

@@ -93,7 +93,7 @@ func (r *relaying) runPipes() {
 		to:    r.ch.writer(spiceproto.ClientToServer, r.clientObserver()),
 		bytes: &r.ch.stats.BytesToServer,
 	}
-	r.fromServer = &toClient.to.framer
+	r.fromServer, r.fromClient = &toClient.to.framer, &toServer.to.framer
 	var wg sync.WaitGroup
 	r.direction(&wg, toClient.run)
 	r.end(toServer.run())

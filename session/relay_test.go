@@ -126,6 +126,29 @@ func TestTerminationIsQuick(t *testing.T) {
 	})
 }
 
+// A client of a terminated session is gone within a second also when what it sent
+// last waits for a hypervisor that does not read.
+func TestTerminationDoesNotWaitForTheHypervisor(t *testing.T) {
+	eachMode(t, func(t *testing.T, o relayOptions) {
+		o.serverLink = spicetest.LinkConfig{SendBuffer: 20_000, ReceiveBuffer: 10_000}
+		r := startRelay(t, o)
+		go r.client.Write(opaque(250, 300_000))
+		time.Sleep(time.Second)
+		r.wantRunning()
+		start := time.Now()
+		r.cancel(errTerminated)
+		io.Copy(io.Discard, r.client)
+		if d := time.Since(start); d > time.Second {
+			t.Errorf("the client was closed after %v", d)
+		}
+		r.client.Close()
+		r.wantEnd(errTerminated)
+		if d := time.Since(start); d > flushTimeout {
+			t.Errorf("the end took %v", d)
+		}
+	})
+}
+
 // wantEndWithin brings the relay to its end, which must not take longer than d.
 func (r *relayed) wantEndWithin(d time.Duration, end func(*relayed)) {
 	r.t.Helper()

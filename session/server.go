@@ -47,6 +47,7 @@ type Server struct {
 	// certificate is what the secure port shows from now on.
 	certificate atomic.Pointer[tls.Certificate]
 	permits     *permits
+	perToken    *tokenChannels
 	keys        *ticketKeys
 	roots       rootPools
 	registry    *registry
@@ -84,6 +85,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 		tracer:    deps.Tracer,
 		log:       deps.Log,
 		permits:   newPermits(cfg.Connections, cfg.HandshakesPerAddress, cfg.TokenFailures),
+		perToken:  newTokenChannels(cfg.ChannelsPerToken),
 		keys:      newTicketKeys(),
 		registry:  newRegistry(cfg.Pacing.PassthroughPercent),
 		live:      newLiveSessions(),
@@ -102,6 +104,7 @@ func New(cfg Config, deps Deps) (*Server, error) {
 // Any other return is an error: a port that cannot be bound, named by its
 // address, or a listener that broke.
 func (s *Server) Serve(ctx context.Context) error {
+	s.checkDescriptors()
 	listeners, err := s.bind(ctx)
 	if err != nil {
 		s.enter(err)

@@ -214,7 +214,7 @@ func TestLostMainClosesTheRest(t *testing.T) {
 }
 
 func TestIdleSessionIsClosed(t *testing.T) {
-	p := startProxy(t, newHypervisor(t).target(), func(c *Config) { c.Timeouts.Idle = 10 * soon })
+	p := startProxy(t, newHypervisor(t).target(), func(c *Config) { c.Timeouts.Idle = unhurried })
 	c := p.tlsClient()
 	c.open(linkMess(inputsCh))
 	c.wantEcho()

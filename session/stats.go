@@ -30,6 +30,9 @@ type Stats struct {
 	// ReplacedBytes their bytes, headers included; Overtook counts messages sent
 	// before older ones.
 	Replaced, ReplacedBytes, Overtook atomic.Uint64
+	// Truncated counts the messages of a direction, by spiceproto.Direction, in the
+	// middle of which their sender closed the stream: at most one.
+	Truncated [2]atomic.Uint64
 	// Firewall is what the firewall counts; nil if it is off.
 	Firewall *firewall.Tally
 }

@@ -132,5 +132,14 @@ func (f *Framer) Head() []byte { return f.head[:f.headLen] }
 // come; 0 while its header is incomplete.
 func (f *Framer) Remaining() uint32 { return f.remaining }
 
+// Missing returns how many bytes of the message under way are still to come, and
+// whether its header is complete. If not, they are those of the header alone.
+func (f *Framer) Missing() (bytes uint32, headerKnown bool) {
+	if f.inMessage && int(f.rawLen) < f.headerSize() {
+		return uint32(f.headerSize() - int(f.rawLen)), false
+	}
+	return f.remaining, true
+}
+
 // InMessage reports whether a message has begun and not ended.
 func (f *Framer) InMessage() bool { return f.inMessage }

@@ -321,3 +321,28 @@ func BenchmarkFramer(b *testing.B) {
 		})
 	}
 }
+
+// TestFramerMissing cuts a message at every byte, with either kind of header.
+func TestFramerMissing(t *testing.T) {
+	const body = 300
+	for full, header := range map[bool]int{false: MiniHeaderSize, true: FullHeaderSize} {
+		message := Header{7, body}.Append(nil)
+		if full {
+			message = FullHeader{Type: 7, Size: body}.Append(nil)
+		}
+		message = append(message, make([]byte, body)...)
+		for cut := range len(message) + 1 {
+			f := Framer{Full: full}
+			eventsOf(&f, message[:cut])
+			want, known := len(message)-cut, true
+			if cut > 0 && cut < header {
+				want, known = header-cut, false
+			} else if cut == 0 {
+				want = 0
+			}
+			if got, headerKnown := f.Missing(); int(got) != want || headerKnown != known {
+				t.Errorf("full %v, %d bytes: %d missing, header known %v; want %d, %v", full, cut, got, headerKnown, want, known)
+			}
+		}
+	}
+}

@@ -131,10 +131,10 @@ func serve(ctx context.Context, cfg config.Config, stdout io.Writer, hangup <-ch
 // runServer relays, follows the daemon if there is one, and shows the metrics
 // page until ctx ends.
 func runServer(ctx context.Context, cfg config.Config, deps session.Deps, daemon *kerbside.Client, hangup <-chan os.Signal) error {
-	files, err := certificateFiles(cfg)
-	if err != nil {
+	if err := makeCertificate(cfg); err != nil {
 		return err
 	}
+	files := certificateFiles(cfg)
 	settings, err := sessionConfig(cfg, files)
 	if err != nil {
 		return err

@@ -36,8 +36,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// patience is how long a process may take for what it must do.
-const patience = 30 * time.Second
+// patience is how long a process may live, and take for what it must do; no
+// expectation depends on its length.
+const patience = 2 * time.Minute
 
 func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
@@ -45,10 +46,15 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return commandOf(t, []string{asProxy + "=1", "HOME=" + t.TempDir()}, self, args...)
+}
+
+func commandOf(t *testing.T, environ []string, name string, args ...string) *exec.Cmd {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
-	cmd := exec.CommandContext(ctx, self, args...)
-	cmd.Env = []string{asProxy + "=1", "HOME=" + t.TempDir()}
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = environ
 	return cmd
 }
 
@@ -65,22 +71,35 @@ func execute(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
 }
 
-// ports finds n free ones.
+// ports finds n ports of 127.0.0.1 that are the test's until it ends: each is bound,
+// so that no other program is given it, but not listened on, so that who connects
+// is refused. A listener with SO_REUSEADDR, as all of Go's are, may still have it
+// (socket(7)).
 func ports(t *testing.T, n int) []int {
 	t.Helper()
 	var found []int
 	for range n {
-		l, err := net.Listen("tcp4", "127.0.0.1:0")
+		fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer l.Close()
-		found = append(found, l.Addr().(*net.TCPAddr).Port)
+		t.Cleanup(func() { syscall.Close(fd) })
+		if err := syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+			t.Fatal(err)
+		}
+		name, err := syscall.Getsockname(fd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, name.(*syscall.SockaddrInet4).Port)
 	}
 	return found
 }
 
-// settings are a file that works, with free ports and a certificate of its own.
+// settings are a file that works, with ports and a certificate of its own.
 type settings struct {
 	secure, insecure, metrics, hypervisor int
 	stateDir, tls, extra                  string
@@ -166,16 +185,44 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// TestLimitOfOpenFiles: the soft limit is raised as far as the hard one allows; if
+// that is too little, the log says so, once and with both figures.
+func TestLimitOfOpenFiles(t *testing.T) {
+	const connections = 100
+	for name, tc := range map[string]struct{ soft, hard, seen int }{
+		"hard limit too low":   {300, 300, 300},
+		"soft limit is raised": {100, 1000, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSettings(t)
+			s.extra = fmt.Sprintf("limits: {connections: %d}", connections)
+			direct := command(t, "--config", s.write(t))
+			limits := fmt.Sprintf(`ulimit -S -n %d && ulimit -H -n %d && exec "$0" "$@"`, tc.soft, tc.hard)
+			r := startCommand(t, commandOf(t, direct.Env, "sh", append([]string{"-c", limits}, direct.Args...)...))
+			text := r.stop()
+			want := fmt.Sprintf(" open_files=%d needed=328 connections=%d", tc.seen, connections)
+			if lines := strings.Count(text, "open_files="); tc.seen == 0 && lines != 0 || tc.seen != 0 && (lines != 1 || !strings.Contains(text, want)) {
+				t.Errorf("log\n%s\nwant %q: %v", text, want, tc.seen != 0)
+			}
+		})
+	}
+}
+
 // running is a proxy process.
 type running struct {
 	*exec.Cmd
 	t     *testing.T
+	out   io.Closer // the end that the test reads
 	lines *bufio.Scanner
 }
 
 func start(t *testing.T, args ...string) *running {
 	t.Helper()
-	cmd := command(t, args...)
+	return startCommand(t, command(t, args...))
+}
+
+func startCommand(t *testing.T, cmd *exec.Cmd) *running {
+	t.Helper()
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -185,7 +232,7 @@ func start(t *testing.T, args ...string) *running {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	return &running{cmd, t, bufio.NewScanner(out)}
+	return &running{cmd, t, out, bufio.NewScanner(out)}
 }
 
 // wantLine reads the log up to a line that holds text.
@@ -205,6 +252,28 @@ func (r *running) waitReady() {
 	for range 3 {
 		r.wantLine("listener bound")
 	}
+}
+
+// stop ends the proxy in good order, once it is ready, and returns its log.
+func (r *running) stop() string {
+	r.t.Helper()
+	var log strings.Builder
+	for bound := 0; r.lines.Scan(); {
+		log.WriteString(r.lines.Text() + "\n")
+		if strings.Contains(r.lines.Text(), "listener bound") {
+			bound++
+		}
+		if bound == 3 {
+			bound++
+			if err := r.Process.Signal(syscall.SIGTERM); err != nil {
+				r.t.Fatal(err)
+			}
+		}
+	}
+	if err := r.Wait(); err != nil {
+		r.t.Errorf("after the signal: %v, want exit code 0\n%s", err, log.String())
+	}
+	return log.String()
 }
 
 func TestRunAndStop(t *testing.T) {
@@ -227,6 +296,23 @@ func TestRunAndStop(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestStartNamesTheCertificate that the secure port shows, whoever made it.
+func TestStartNamesTheCertificate(t *testing.T) {
+	s := newSettings(t)
+	r := start(t, "--config", s.write(t))
+	want := func(listen settings) {
+		t.Helper()
+		r.wantLine(fmt.Sprintf("kerbside-proxy starting vdi_address=127.0.0.1 secure_port=%d insecure_port=%d"+
+			" cert=%s/self-signed.pem cert_key=%[3]s/self-signed-key.pem ", listen.secure, listen.insecure, s.stateDir))
+	}
+	want(s)
+	r.waitReady() // the files are there now
+	given := newSettings(t)
+	given.tls = fmt.Sprintf("cert: %s/self-signed.pem, key: %[1]s/self-signed-key.pem", s.stateDir)
+	r = start(t, "--config", given.write(t))
+	want(given)
 }
 
 // TestCertificateIsReplaced under a running proxy, by SIGHUP: a bad one first.
@@ -332,6 +418,26 @@ func metricsPage(t *testing.T, s settings) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// ask returns what the metrics address answers, 0 if nobody does.
+func (s settings) ask(path string) int {
+	r, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d%s", s.metrics, path))
+	if err != nil {
+		return 0
+	}
+	r.Body.Close()
+	return r.StatusCode
+}
+
+// waitServing waits for the ports of a proxy whose log is not there to tell.
+func (s settings) waitServing(t *testing.T) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); s.ask("/healthz/ready") != http.StatusOK; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the proxy does not serve within %v", patience)
+		}
+	}
 }
 
 func wantAnswer(t *testing.T, s settings, path string, code int) {

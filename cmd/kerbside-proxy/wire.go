@@ -24,6 +24,7 @@ func sessionConfig(c config.Config, files session.CertificateFiles) (session.Con
 	}
 	s.Connections = c.Limits.Connections
 	s.HandshakesPerAddress = c.Limits.HandshakesPerAddr
+	s.ChannelsPerToken = c.Limits.ChannelsPerToken
 	s.Firewall = firewallConfig(c.Firewall)
 	s.TokenFailures = c.Limits.TokenFailures
 	s.Timeouts.Idle = c.Limits.IdleTimeout
@@ -64,13 +65,25 @@ func firewallConfig(f config.Firewall) session.Firewall {
 	}
 }
 
-// certificateFiles are those of the secure port's certificate, which is made if
-// it is to be our own.
-func certificateFiles(c config.Config) (session.CertificateFiles, error) {
-	if c.TLS.SelfSigned && c.Listen.SecurePort != 0 {
-		return session.SelfSigned(c.StateDir, c.Listen.Address)
+// certificateFiles are those of the secure port's certificate.
+func certificateFiles(c config.Config) session.CertificateFiles {
+	if selfSigned(c) {
+		return session.SelfSignedFiles(c.StateDir)
 	}
-	return session.CertificateFiles{Cert: c.TLS.Cert, Key: c.TLS.Key}, nil
+	return session.CertificateFiles{Cert: c.TLS.Cert, Key: c.TLS.Key}
+}
+
+// selfSigned tells that the secure port's certificate is to be our own.
+func selfSigned(c config.Config) bool { return c.TLS.SelfSigned && c.Listen.SecurePort != 0 }
+
+// makeCertificate makes the secure port's certificate if it is to be our own and
+// there is none yet.
+func makeCertificate(c config.Config) error {
+	if !selfSigned(c) {
+		return nil
+	}
+	_, err := session.SelfSigned(c.StateDir, c.Listen.Address)
+	return err
 }
 
 // compressions are the values of pacing.compression that ask for one; the others
@@ -126,12 +139,13 @@ func kerbsideConfig(c config.Control) kerbside.Config {
 
 // startFields are the settings that the first line of the log shows.
 func startFields(c config.Config) []zap.Field {
+	files := certificateFiles(c)
 	return []zap.Field{
 		zap.Stringer("vdi_address", c.Listen.Address),
 		zap.Int("secure_port", c.Listen.SecurePort),
 		zap.Int("insecure_port", c.Listen.InsecurePort),
-		zap.String("cert", c.TLS.Cert),
-		zap.String("cert_key", c.TLS.Key),
+		zap.String("cert", files.Cert),
+		zap.String("cert_key", files.Key),
 		zap.String("control", c.Control.Kind),
 		zap.String("node_name", c.Control.NodeName),
 		zap.String("api_socket", c.Control.Socket),

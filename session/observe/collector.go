@@ -27,6 +27,9 @@ var (
 	findingsDesc = desc("protocol_findings_total",
 		"Messages that the protocol does not admit where they stood, by the rule they break.", "channel", "direction", "rule")
 
+	truncatedDesc = desc("truncated_messages_total",
+		"Messages in the middle of which their sender closed the connection.", "channel", "direction")
+
 	displaysDesc = desc("display_channels",
 		"Display channels being relayed.", "mode")
 	queueDesc = desc("display_queue_bytes",
@@ -57,7 +60,7 @@ type channelCollector struct{ metrics *Metrics }
 // Describe implements prometheus.Collector.
 func (c channelCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		activeDesc, bytesDesc, verdictsDesc, findingsDesc, displaysDesc, queueDesc, budgetDesc, rateDesc, rttDesc,
+		activeDesc, bytesDesc, verdictsDesc, findingsDesc, truncatedDesc, displaysDesc, queueDesc, budgetDesc, rateDesc, rttDesc,
 		heldDesc, holdDesc, sweepsDesc, replacedDesc, replacedBytesDesc, overtookDesc, relayedDesc,
 	} {
 		out <- d
@@ -69,7 +72,7 @@ func (c channelCollector) Collect(out chan<- prometheus.Metric) {
 	live, sum := c.metrics.snapshot()
 	collectChannels(out, live, sum)
 	collectRelayed(out, sum)
-	collectFirewall(out, sum)
+	collectFaults(out, sum)
 	for _, mode := range pacer.Modes() {
 		collectDisplays(out, mode, live, sum.displays[mode])
 	}
@@ -94,9 +97,9 @@ func collectChannels(out chan<- prometheus.Metric, live []session.ChannelInfo, s
 	}
 }
 
-// collectFirewall gives what was counted at all: a series begins with its first
+// collectFaults gives what was counted at all: a series begins with its first
 // count.
-func collectFirewall(out chan<- prometheus.Metric, sum totals) {
+func collectFaults(out chan<- prometheus.Metric, sum totals) {
 	count := func(desc *prometheus.Desc, n uint64, labels ...string) {
 		if n > 0 {
 			counter(out, desc, float64(n), labels...)
@@ -113,6 +116,7 @@ func collectFirewall(out chan<- prometheus.Metric, sum totals) {
 			for r, n := range findings {
 				count(findingsDesc, n, t.String(), direction, spiceproto.Rule(r).String())
 			}
+			count(truncatedDesc, sum.truncated[t][d], t.String(), direction)
 		}
 	}
 }

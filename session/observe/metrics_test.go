@@ -175,6 +175,32 @@ func TestFirewallOnThePage(t *testing.T) {
 	}
 }
 
+// TestTruncatedMessagesOnThePage has one that ended and one that is about to.
+func TestTruncatedMessagesOnThePage(t *testing.T) {
+	m := New()
+	for _, kind := range []spiceproto.ChannelType{spiceproto.ChannelMain, spiceproto.ChannelInputs} {
+		c := channel(kind, pacer.Passthrough)
+		m.ChannelStarted(c)
+		c.Stats.Truncated[spiceproto.ClientToServer].Add(1)
+		if kind == spiceproto.ChannelMain {
+			m.ChannelEnded(c)
+		}
+	}
+	var lines []string
+	for line := range strings.Lines(fetch(t, m)) {
+		if strings.HasPrefix(line, "spicepacer_truncated") {
+			lines = append(lines, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	want := []string{
+		`spicepacer_truncated_messages_total{channel="inputs",direction="client_to_server"} 1`,
+		`spicepacer_truncated_messages_total{channel="main",direction="client_to_server"} 1`,
+	}
+	if diff := cmp.Diff(want, lines); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestTotalsNeverFall ends channels between scrapes.
 func TestTotalsNeverFall(t *testing.T) {
 	m := New()

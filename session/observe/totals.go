@@ -12,9 +12,10 @@ import (
 // totals are sums over channels that never fall. The zero value is ready, and a
 // copy is independent.
 type totals struct {
-	bytes    [spiceproto.ChannelWebDAV + 1][2]uint64 // by type and direction
-	firewall [spiceproto.ChannelWebDAV + 1]firewall.Counts
-	displays [pacer.Adaptive + 1]displayTotals // by mode
+	bytes     [spiceproto.ChannelWebDAV + 1][2]uint64 // by type and direction
+	truncated [spiceproto.ChannelWebDAV + 1][2]uint64
+	firewall  [spiceproto.ChannelWebDAV + 1]firewall.Counts
+	displays  [pacer.Adaptive + 1]displayTotals // by mode
 }
 
 type displayTotals struct {
@@ -27,6 +28,9 @@ type displayTotals struct {
 func (t *totals) add(c session.ChannelInfo) {
 	t.bytes[c.Type][spiceproto.ServerToClient] += c.Stats.BytesToClient.Load()
 	t.bytes[c.Type][spiceproto.ClientToServer] += c.Stats.BytesToServer.Load()
+	for d := range c.Stats.Truncated {
+		t.truncated[c.Type][d] += c.Stats.Truncated[d].Load()
+	}
 	t.firewall[c.Type].Add(c.Stats.Firewall.Counts())
 	if c.Type != spiceproto.ChannelDisplay {
 		return

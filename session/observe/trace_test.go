@@ -294,6 +294,87 @@ func TestTraceDirectoryIsBounded(t *testing.T) {
 	}
 }
 
+// TestTraceFilesAreBounded traces many channels that end at once: it is their
+// number that fills the directory.
+func TestTraceFilesAreBounded(t *testing.T) {
+	ts := newTraces(t)
+	ts.maxFiles = 5
+	foreign := filepath.Join(ts.dir, "notes.txt")
+	if err := os.WriteFile(foreign, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	long := ts.trace(t, spiceproto.ChannelMain, "long")
+	for i := range 20 {
+		ts.trace(t, spiceproto.ChannelCursor, fmt.Sprintf("%04d", i)).Close()
+	}
+	long.Close()
+	names, _ := ts.files(t)
+	var refs []string
+	for _, name := range names {
+		refs = append(refs, strings.SplitN(name+"--", "-", 4)[2])
+	}
+	if want := []string{"", "0016", "0017", "0018", "0019", "long"}; !slices.Equal(refs, want) {
+		t.Errorf("kept %q, want the newest, the one under way and what is no trace", names)
+	}
+}
+
+// TestTraceFilesUnderWayAreBounded: no more channels are traced than there may be
+// files.
+func TestTraceFilesUnderWayAreBounded(t *testing.T) {
+	ts := newTraces(t)
+	ts.maxFiles = 2
+	for i := range 4 {
+		c := ts.Trace(session.ChannelInfo{Ref: fmt.Sprint(i), Type: spiceproto.ChannelMain})
+		if (c != nil) != (i < 2) {
+			t.Errorf("channel %d traced: %v, want two of them", i, c != nil)
+		}
+		if c != nil {
+			defer c.Close()
+		}
+	}
+}
+
+// TestTracesOfAnEarlierProcessAreBounded: they are older than any that are made
+// now, and among them the one that was written last is the newest.
+func TestTracesOfAnEarlierProcessAreBounded(t *testing.T) {
+	dir := t.TempDir()
+	for i, written := range []time.Duration{2 * time.Hour, 3 * time.Hour, time.Hour} {
+		path := filepath.Join(dir, fmt.Sprintf("%s%d%s", tracePrefix, i, traceSuffix))
+		if err := os.WriteFile(path, bytes.Repeat([]byte("x"), 1000), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, time.Time{}, traceStart.Add(written)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ts, err := NewTraces(dir, zap.NewNop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ts.fileSize, ts.limit = 1000, 2500
+	ts.trace(t, spiceproto.ChannelMain, "new").Close()
+	names, _ := ts.files(t)
+	if len(names) != 2 || names[0] != "spice-1.trace.jsonl" || !strings.Contains(names[1], "-new-") {
+		t.Errorf("kept %q, want the new one and the last of the old", names)
+	}
+}
+
+// TestTraceFileRemovedByHand: room is made by the files that are still there.
+func TestTraceFileRemovedByHand(t *testing.T) {
+	ts := newTraces(t)
+	ts.maxFiles = 2
+	ts.trace(t, spiceproto.ChannelMain, "1").Close()
+	ts.trace(t, spiceproto.ChannelMain, "2").Close()
+	names, _ := ts.files(t)
+	if err := os.Remove(filepath.Join(ts.dir, names[0])); err != nil {
+		t.Fatal(err)
+	}
+	ts.trace(t, spiceproto.ChannelMain, "3").Close()
+	if names, _ = ts.files(t); len(names) != 2 {
+		t.Errorf("kept %q, want two", names)
+	}
+}
+
 // TestTraceDiskFails writes to a file that takes nothing: the channel goes on.
 func TestTraceDiskFails(t *testing.T) {
 	log, logged := observer.New(zap.WarnLevel)

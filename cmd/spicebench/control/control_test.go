@@ -28,7 +28,7 @@ import (
 
 // patience is how long a test waits for what must happen; no expectation depends
 // on its length.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // rig is a daemon with a client of its own.
 type rig struct {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -91,21 +92,72 @@ func TestFlags(t *testing.T) {
 	}
 }
 
+// What a dump of a file may allocate in all: for each byte what the record of the
+// shortest message or line takes, by the byte, as JSON, and what does not depend on
+// the file. What a file merely announces is far more.
+const (
+	allocFactor   = 512
+	allocConstant = 1 << 20
+)
+
+// guardAllocs runs f, which dumps n bytes, and fails if it allocates beyond the
+// bound. Other goroutines may allocate meanwhile, so f gets another chance.
+func guardAllocs(t *testing.T, n int, f func()) {
+	t.Helper()
+	most := uint64(allocFactor*n + allocConstant)
+	var got uint64
+	for range 3 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		f()
+		runtime.ReadMemStats(&after)
+		if got = after.TotalAlloc - before.TotalAlloc; got <= most {
+			return
+		}
+	}
+	t.Fatalf("%d bytes allocated for a file of %d, want at most %d", got, n, most)
+}
+
+// TestAllocationBound dumps what costs most for its size, and not
+// far from the bound.
+func TestAllocationBound(t *testing.T) {
+	file := []byte(`{"trace":"spicepacer-trace-1","channel":"display"}` + "\n" + strings.Repeat("{}\n", 20_000))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var out bytes.Buffer
+	guardAllocs(t, len(file), func() {
+		out.Reset()
+		if err := Read(bytes.NewReader(file), jsonPrinter(&out)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got < uint64(allocFactor*len(file)/8) {
+		t.Errorf("%d bytes allocated for a file of %d: the bound is too loose to tell anything", got, len(file))
+	}
+}
+
 // FuzzDump reads any file as a dump: no file stops it in another way than with
-// an error.
+// an error, or makes it allocate what it merely announces.
 func FuzzDump(f *testing.F) {
 	f.Add(sample().Bytes())
 	f.Add([]byte(`{"trace":"spicepacer-trace-1","channel":"display"}` + "\n" + `{"t":1,"event":"message","dir":"c2s"}`))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		var out bytes.Buffer
-		s := newStats()
-		for _, visit := range []Visit{textPrinter(&out), jsonPrinter(&out), s.add} {
-			if err := Read(bytes.NewReader(file), visit); err != nil {
-				return
-			}
-		}
-		if err := s.print(&out); err != nil {
-			t.Error(err)
+		for _, kind := range []func(*bytes.Buffer, *stats) Visit{
+			func(out *bytes.Buffer, _ *stats) Visit { return textPrinter(out) },
+			func(out *bytes.Buffer, _ *stats) Visit { return jsonPrinter(out) },
+			func(_ *bytes.Buffer, s *stats) Visit { return s.add },
+		} {
+			guardAllocs(t, len(file), func() {
+				var out bytes.Buffer
+				s := newStats()
+				if Read(bytes.NewReader(file), kind(&out, s)) != nil {
+					return
+				}
+				if err := s.print(&out); err != nil {
+					t.Error(err)
+				}
+			})
 		}
 	})
 }

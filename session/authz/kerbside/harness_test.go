@@ -24,7 +24,7 @@ const (
 	testToken = "open sesame"
 	// patience is how long a test waits for what must happen; no expectation
 	// depends on its length.
-	patience = 20 * time.Second
+	patience = time.Minute
 	// soon is a limit for what never happens.
 	soon = 50 * time.Millisecond
 )
