@@ -53,7 +53,7 @@ tls: {self_signed: true}
 state_dir: %q
 log: {level: error}
 metrics: {port: %d}
-limits: {connections: %d, handshakes_per_address: %[4]d}
+limits: {connections: %d, handshakes_per_address: %[4]d, channels_per_token: 0}
 pacing: {mode: %s}
 control:
   kind: static
