@@ -10,6 +10,7 @@ import (
 	"net"
 	"time"
 
+	"spicepacer/cmd/spicebench/linkstage"
 	"spicepacer/spiceproto"
 )
 
@@ -50,7 +51,7 @@ func dialViewer(ctx context.Context, addr string, trust *tls.Config, channel spi
 	if err = secure.HandshakeContext(ctx); err != nil {
 		err = fmt.Errorf("TLS handshake: %w", err)
 	} else {
-		err = linkViewer(secure, channel)
+		_, err = linkstage.Link(secure, spiceproto.LinkMess{Type: channel, Common: linkstage.Common()}, ticket)
 	}
 	if err != nil {
 		sock.Close()
@@ -82,36 +83,6 @@ type wideConn struct {
 }
 
 func (c wideConn) Read(p []byte) (int, error) { return c.reader.Read(p) }
-
-// linkViewer runs the client's side of the link stage.
-func linkViewer(conn net.Conn, channel spiceproto.ChannelType) error {
-	common := spiceproto.Caps(nil).
-		With(spiceproto.CapAuthSelection).With(spiceproto.CapAuthSpice).With(spiceproto.CapMiniHeader)
-	mess := spiceproto.LinkMess{Type: channel, Common: common}
-	if _, err := conn.Write(mess.Append(nil)); err != nil {
-		return err
-	}
-	reply, err := spiceproto.ReadLinkReply(conn)
-	if err != nil {
-		return err
-	}
-	if reply.Error != spiceproto.LinkOK {
-		return reply.Error
-	}
-	blob, err := spiceproto.EncryptTicket(&reply.PubKey, ticket)
-	if err != nil {
-		return err
-	}
-	auth := spiceproto.AppendAuthMechanism(nil, spiceproto.AuthMechanismSpice)
-	if _, err := conn.Write(append(auth, blob[:]...)); err != nil {
-		return err
-	}
-	result, err := spiceproto.ReadLinkResult(conn)
-	if err == nil && result != spiceproto.LinkOK {
-		err = result
-	}
-	return err
-}
 
 // receive takes all that comes, to the end of the stream. A display channel is
 // opened first.
