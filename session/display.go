@@ -41,8 +41,8 @@ type display struct {
 	writer  displayWriter
 }
 
-// runDisplay relays a paced display channel until one direction ends.
-func (r *relaying) runDisplay() {
+// newDisplay makes a paced display channel that does not run yet.
+func newDisplay(r *relaying) *display {
 	d := &display{
 		relaying: r,
 		adaptive: r.ch.mode == pacer.Adaptive,
@@ -62,6 +62,12 @@ func (r *relaying) runDisplay() {
 	}
 	d.up.d, d.up.framer, d.uplink = d, r.ch.framer(), newUplink(d)
 	d.writer.init(d)
+	return d
+}
+
+// runDisplay relays a paced display channel until one direction ends.
+func (r *relaying) runDisplay() {
+	d := newDisplay(r)
 	defer d.finish()
 	defer r.cfg.displays.enter(d)()
 	var wg sync.WaitGroup
@@ -169,9 +175,12 @@ func (d *display) awaitValve() bool {
 // accept queues what arrived and does what the pacer makes of it.
 func (d *display) accept(b []byte) error {
 	widen, err := d.store(time.Now(), b)
-	wake(d.arrived)
 	d.widen(widen)
-	return err
+	if err != nil || d.ch.client.probe == nil {
+		wake(d.arrived)
+		return err
+	}
+	return d.writer.direct()
 }
 
 // widening is a receive buffer to give the hypervisor's socket, in bytes; 0: none.
