@@ -23,8 +23,9 @@ const (
 
 // displayWriter moves the queue to the client within the byte budget. One
 // goroutine has it at a time: its own, or the reader's while the queue is empty but
-// for what has just been read and the link is not the limit. On a free link nothing
-// is handed over then.
+// for what has just been read and the link has never been the limit. On a free link
+// nothing is handed over then. Once it was full, writes are the writer's alone: it
+// makes fewer and larger ones of what comes in small reads.
 type displayWriter struct {
 	d        *display
 	out      messageWriter
@@ -69,7 +70,7 @@ func (w *displayWriter) direct() error {
 	d := w.d
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !w.idle || d.pace.Limited() {
+	if !w.idle || d.pace.Limited() || d.pace.Rate() > 0 {
 		wake(d.arrived)
 		return nil
 	}
