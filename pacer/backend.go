@@ -31,7 +31,9 @@ const (
 // limit: when the window it makes, one buffer per round trip, limits an
 // otherwise free channel; when the server, blocked inside a sweep, starts over
 // with newer frames and never reaches the last columns; and as soon as messages
-// are so large that each of them blocks the server.
+// are so large that each of them blocks the server. A free channel is also
+// widened as far as what is hidden then stays within Target, because each of the
+// many small windows costs system calls on both ends.
 type Backend struct {
 	// Buffer is the receive buffer in bytes as last asked for; 0: not managed.
 	Buffer int
@@ -39,12 +41,21 @@ type Backend struct {
 	Most int
 	// RTT is the round trip of the hypervisor leg.
 	RTT time.Duration
+	// Target is how long the client's link may take for what the sockets hide, at
+	// a rate it has been seen to carry without being the limit. 0: nothing is
+	// widened for that.
+	Target time.Duration
 
 	start   time.Time
 	read    int
 	held    bool
 	starved bool
+	wasFree bool
 }
+
+// Free tells that the buffer asked for last was for a channel that nothing held.
+// Then the window that the kernel took the first buffer for may grow with it.
+func (b *Backend) Free() bool { return b.wasFree }
 
 // Starved tells that a sweep did not get through the socket in one go.
 func (b *Backend) Starved() { b.starved = true }
@@ -70,7 +81,7 @@ func (b *Backend) Read(now time.Time, n int) int {
 		return 0
 	}
 	if b.starved {
-		return b.widen()
+		return b.widen(false)
 	}
 	elapsed := now.Sub(b.start)
 	if b.start.IsZero() || elapsed >= 2*backendWindow {
@@ -81,16 +92,37 @@ func (b *Backend) Read(now time.Time, n int) int {
 	if elapsed < backendWindow {
 		return 0
 	}
-	limited := !b.held && float64(b.read) > b.capacity(elapsed)/2
-	b.start, b.read, b.held = now, 0, false
-	if !limited {
-		return 0
+	asked := 0
+	if !b.held {
+		asked = b.free(elapsed)
 	}
-	return b.widen()
+	b.start, b.read, b.held = now, 0, false
+	return asked
 }
 
-func (b *Backend) widen() int {
-	b.starved = false
+// free widens after a window of length d in which nothing held the channel.
+func (b *Backend) free(d time.Duration) (asked int) {
+	if b.limits(d) {
+		asked = b.widen(true)
+	}
+	for b.Buffer < b.Most && b.harmless(d) {
+		asked = b.widen(true)
+	}
+	return asked
+}
+
+// limits tells that the hypervisor leg was the limit in a window of length d.
+func (b *Backend) limits(d time.Duration) bool { return float64(b.read) > b.capacity(d)/2 }
+
+// harmless tells that what a wider buffer hides is sent within Target at the rate
+// of a window of length d.
+func (b *Backend) harmless(d time.Duration) bool {
+	rate := float64(b.read) / d.Seconds()
+	return float64(b.Buffer*widenFactor*hiddenPerBuffer) <= rate*b.Target.Seconds()
+}
+
+func (b *Backend) widen(free bool) int {
+	b.starved, b.wasFree = false, free
 	b.Buffer = min(b.Buffer*widenFactor, b.Most)
 	return b.Buffer
 }

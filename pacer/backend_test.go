@@ -52,6 +52,39 @@ func TestBackendWidensWhenItIsTheLimit(t *testing.T) {
 	}
 }
 
+// A channel whose client's link is not the limit is widened as far as what the
+// sockets hide takes no longer than the target at the rate it has.
+func TestBackendWidensWithinTarget(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		rate   float64 // bytes per second
+		target time.Duration
+		want   int
+	}{
+		{"no target", 40e6, 0, backendBuffer},
+		{"slow", 6e6, 10 * time.Millisecond, backendBuffer},
+		{"just too slow", 8.1e6, 10 * time.Millisecond, backendBuffer},
+		{"just fast enough", 8.3e6, 10 * time.Millisecond, 2 * backendBuffer},
+		{"fast", 50e6, 10 * time.Millisecond, 8 * backendBuffer},
+		{"a larger target", 6e6, 20 * time.Millisecond, 2 * backendBuffer},
+	} {
+		b := newBackend()
+		b.RTT, b.Target = time.Microsecond, c.target
+		readFor(b, epoch, c.rate, 2*time.Second)
+		if b.Buffer != c.want || b.Free() != (c.want > backendBuffer) {
+			t.Errorf("%s: buffer %d, free %v, want %d", c.name, b.Buffer, b.Free(), c.want)
+		}
+		held := newBackend()
+		held.RTT, held.Target = time.Microsecond, c.target
+		for at := time.Duration(0); at <= time.Second; at += time.Millisecond {
+			held.Held()
+			if n := held.Read(epoch.Add(at), int(c.rate/1000)); n > 0 {
+				t.Errorf("%s: widened to %d while a valve was the limit", c.name, n)
+			}
+		}
+	}
+}
+
 func TestBackendHeld(t *testing.T) {
 	b := newBackend()
 	now := epoch
@@ -82,8 +115,8 @@ func TestBackendStarved(t *testing.T) {
 	b := newBackend()
 	b.Held()
 	b.Starved()
-	if n := b.Read(epoch, 1); n != 2*backendBuffer {
-		t.Errorf("asked for %d, want %d at once", n, 2*backendBuffer)
+	if n := b.Read(epoch, 1); n != 2*backendBuffer || b.Free() {
+		t.Errorf("asked for %d, free %v, want %d at once for one that is not", n, b.Free(), 2*backendBuffer)
 	}
 	if n := b.Read(epoch, 1); n != 0 {
 		t.Errorf("asked for %d again", n)
@@ -123,6 +156,7 @@ func TestBackendOnlyGrows(t *testing.T) {
 			Buffer: rapid.IntRange(0, 1<<20).Draw(t, "buffer"),
 			Most:   rapid.IntRange(0, 4<<20).Draw(t, "most"),
 			RTT:    time.Duration(rapid.Int64Range(-1, 1e9).Draw(t, "rtt")),
+			Target: time.Duration(rapid.Int64Range(0, 1e9).Draw(t, "target")),
 		}
 		now := epoch
 		for range rapid.IntRange(1, 100).Draw(t, "steps") {

@@ -119,9 +119,11 @@ type progress struct {
 // NewChannel returns a controller for one display channel.
 func NewChannel(cfg Config) *Channel {
 	return &Channel{
-		cfg:        cfg,
-		link:       Link{Target: cfg.QueueTarget},
-		backend:    Backend{Buffer: cfg.BackendBuffer, Most: cfg.BackendMost, RTT: cfg.BackendRTT},
+		cfg:  cfg,
+		link: Link{Target: cfg.QueueTarget},
+		backend: Backend{
+			Buffer: cfg.BackendBuffer, Most: cfg.BackendMost, RTT: cfg.BackendRTT, Target: cfg.QueueTarget,
+		},
 		preference: preference{fixed: cfg.Compression, auto: cfg.CompressionAuto},
 	}
 }
@@ -271,6 +273,9 @@ func (c *Channel) BackendRead(now time.Time, n int) int {
 	}
 	return widened
 }
+
+// BackendFree is Backend.Free of the hypervisor leg.
+func (c *Channel) BackendFree() bool { return c.backend.Free() }
 
 // Synced books an ACK_SYNC written to the server.
 func (c *Channel) Synced(generation uint32) { c.ledger.Synced(generation) }

@@ -177,7 +177,7 @@ func (o *Order) Complete(e *Entry, burst, horizon int) []*Entry {
 		if e.urgent && o.count > 1 {
 			o.fair.charge(e.size)
 		}
-		if e.f.overwrites {
+		if e.f.overwrites && e != o.oldest {
 			o.cover(e)
 		}
 	}
@@ -243,6 +243,9 @@ func (o *Order) next() *Entry {
 
 // before returns the oldest message that must go before e, nil if none must.
 func (o *Order) before(e *Entry) *Entry {
+	if e == o.oldest {
+		return nil
+	}
 	if !e.f.proved {
 		return olderThan(o.oldest, e)
 	}

@@ -86,18 +86,18 @@ func (c *Channel) noteStarvation() {
 // user is awaited, nothing is held that may be in front of it; nor for a client
 // that is stalled.
 func (c *Channel) mayHold() bool {
-	return c.queued > c.low() && (c.limited() || c.link.Rate() == 0) && !c.answer.awaited && !c.released
+	return c.queued > c.low() && (c.Limited() || c.link.Rate() == 0) && !c.answer.awaited && !c.released
 }
 
-// limited tells that the client's link is the limit.
-func (c *Channel) limited() bool { return c.blocked || c.link.Full() }
+// Limited tells that the client's link is the limit.
+func (c *Channel) Limited() bool { return c.blocked || c.link.Full() }
 
 func (c *Channel) shut(v valve) {
 	if v == valveSweep && c.valve&valveSweep == 0 {
 		c.shutAt = time.Time{}
 	}
 	c.valve |= v
-	if v == valveBound || c.limited() {
+	if v == valveBound || c.Limited() {
 		c.backend.Held()
 	}
 }

@@ -32,8 +32,10 @@ type leg struct {
 	rtt time.Duration
 	// receiveBuffer is the SO_RCVBUF set before connect that may be raised with
 	// setReceiveBuffer on demand, in bytes; 0: left to the kernel or fixed.
+	// openWindow lets the window announced to the peer grow with the buffer.
 	receiveBuffer    int
 	setReceiveBuffer func(bytes int) error
+	openWindow       func(bytes int) error
 }
 
 // channel is one SPICE channel after both link stages: what the relay works on.

@@ -41,8 +41,8 @@ type display struct {
 	writer  displayWriter
 }
 
-// runDisplay relays a paced display channel until one direction ends.
-func (r *relaying) runDisplay() {
+// newDisplay makes a paced display channel that does not run yet.
+func newDisplay(r *relaying) *display {
 	d := &display{
 		relaying: r,
 		adaptive: r.ch.mode == pacer.Adaptive,
@@ -62,6 +62,12 @@ func (r *relaying) runDisplay() {
 	}
 	d.up.d, d.up.framer, d.uplink = d, r.ch.framer(), newUplink(d)
 	d.writer.init(d)
+	return d
+}
+
+// runDisplay relays a paced display channel until one direction ends.
+func (r *relaying) runDisplay() {
+	d := newDisplay(r)
 	defer d.finish()
 	defer r.cfg.displays.enter(d)()
 	var wg sync.WaitGroup
@@ -169,13 +175,22 @@ func (d *display) awaitValve() bool {
 // accept queues what arrived and does what the pacer makes of it.
 func (d *display) accept(b []byte) error {
 	widen, err := d.store(time.Now(), b)
-	wake(d.arrived)
 	d.widen(widen)
-	return err
+	if err != nil || d.ch.client.probe == nil {
+		wake(d.arrived)
+		return err
+	}
+	return d.writer.direct()
 }
 
-// store returns the receive buffer to give the hypervisor's socket, or 0.
-func (d *display) store(now time.Time, b []byte) (widen int, err error) {
+// widening is a receive buffer to give the hypervisor's socket, in bytes; 0: none.
+type widening struct {
+	bytes int
+	free  bool // with the window that goes with it
+}
+
+// store returns what to give the hypervisor's socket.
+func (d *display) store(now time.Time, b []byte) (widen widening, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for rest := b; len(rest) > 0; {
@@ -183,12 +198,14 @@ func (d *display) store(now time.Time, b []byte) (widen int, err error) {
 		rest = rest[len(s.Bytes):]
 		if err := d.storeSegment(s); err != nil {
 			skip(&d.framer, rest)
-			return 0, err
+			return widen, err
 		}
 	}
 	d.bookAcks(now)
 	d.traceState()
-	return d.pace.BackendRead(now, len(b)), nil
+	widen.bytes = d.pace.BackendRead(now, len(b))
+	widen.free = d.pace.BackendFree()
+	return widen, nil
 }
 
 // storeSegment queues one segment. A message takes part once its head is known,
@@ -272,16 +289,20 @@ func describe(h spiceproto.Header, head []byte) pacer.Message {
 	return m
 }
 
-// widen gives the hypervisor's socket a larger receive buffer, if n is not 0.
-func (d *display) widen(n int) {
-	if n == 0 {
+// widen gives the hypervisor's socket a larger receive buffer, if w has one.
+func (d *display) widen(w widening) {
+	if w.bytes == 0 {
 		return
 	}
-	if err := d.ch.server.setReceiveBuffer(n); err != nil {
-		d.ch.log.Debug("hypervisor socket not widened", zap.Int("bytes", n), zap.Error(err))
+	err := d.ch.server.setReceiveBuffer(w.bytes)
+	if w.free {
+		err = errors.Join(err, d.ch.server.openWindow(w.bytes))
+	}
+	if err != nil {
+		d.ch.log.Debug("hypervisor socket not widened", zap.Int("bytes", w.bytes), zap.Error(err))
 		return
 	}
-	d.ch.log.Debug("hypervisor socket widened", zap.Int("bytes", n))
+	d.ch.log.Debug("hypervisor socket widened", zap.Int("bytes", w.bytes), zap.Bool("window", w.free))
 }
 
 // publish shows the pacer's state on the metrics page. The caller holds mu.

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// maxWrite is the most that goes to the client in one write: one TLS
-	// record (RFC 8446, 5.1: 2^14 bytes).
+	// maxWrite is the most that goes to the client in one write while the link is
+	// the limit: one TLS record (RFC 8446, 5.1: 2^14 bytes).
 	maxWrite = 16 << 10
 	// writeTime is what one write may take on the link: with a record that
 	// takes longer, a small message behind it waits for nothing.
@@ -21,14 +21,18 @@ const (
 	recordOverhead12 = 5 + 8 + 16
 )
 
-// displayWriter moves the queue to the client within the byte budget.
+// displayWriter moves the queue to the client within the byte budget. One
+// goroutine has it at a time: its own, or the reader's while the queue is empty but
+// for what has just been read and the link has never been the limit. On a free link
+// nothing is handed over then. Once it was full, writes are the writer's alone: it
+// makes fewer and larger ones of what comes in small reads.
 type displayWriter struct {
 	d        *display
 	out      messageWriter
 	overhead int // per write, on the wire
 	segment  int // payload of a full segment, 0: unknown
 	timer    *time.Timer
-	chunk    *[maxWrite]byte // nil while there is nothing to write
+	idle     bool // nobody has it: its own goroutine waits. Guarded by d.mu
 }
 
 var chunks = sync.Pool{New: func() any { return new([maxWrite]byte) }}
@@ -48,24 +52,68 @@ func (w *displayWriter) run() error {
 	w.timer = time.NewTimer(time.Hour)
 	defer w.timer.Stop()
 	for {
-		chunk := w.next()
-		if chunk == nil {
+		buf, n := w.next()
+		if buf == nil {
 			return errEnded
 		}
-		_, err := w.out.write(chunk)
-		chunks.Put(w.chunk)
-		w.chunk = nil
+		err := w.write(buf[:n])
+		chunks.Put(buf)
 		if err != nil {
-			return writeError("client", w.d.ch.client, err)
+			return err
 		}
-		w.d.watch.wrote()
-		w.sent(len(chunk))
 	}
+}
+
+// direct writes what the reader has just stored, if the writer's own goroutine has
+// nothing to do and there is room, and leaves the rest to that.
+func (w *displayWriter) direct() error {
+	d := w.d
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !w.idle || d.pace.Limited() || d.pace.Rate() > 0 {
+		wake(d.arrived)
+		return nil
+	}
+	w.idle = false
+	defer func() { w.idle = true }()
+	buf := busyBuffers.Get().(*[busyBuffer]byte)
+	defer busyBuffers.Put(buf)
+	fresh := false
+	for d.queue.ready() > 0 {
+		switch {
+		case w.mayWrite():
+			most := max(min(d.pace.Room(), busyBuffer), maxWrite)
+			n := w.take(buf[:most])
+			var err error
+			w.unlocked(func() { err = w.write(buf[:n]) })
+			if err != nil {
+				return err
+			}
+			fresh = false
+		case !fresh:
+			w.observe()
+			fresh = true
+		default:
+			wake(d.arrived)
+			return nil
+		}
+	}
+	w.drained()
+	return nil
+}
+
+func (w *displayWriter) write(chunk []byte) error {
+	if _, err := w.out.write(chunk); err != nil {
+		return writeError("client", w.d.ch.client, err)
+	}
+	w.d.watch.wrote()
+	w.sent(len(chunk))
+	return nil
 }
 
 // next waits until there are bytes and room for them, and takes them from the
 // queue. It returns nil when there will be no more.
-func (w *displayWriter) next() []byte {
+func (w *displayWriter) next() (buf *[maxWrite]byte, n int) {
 	d := w.d
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -73,17 +121,13 @@ func (w *displayWriter) next() []byte {
 	for {
 		switch {
 		case d.queue.ready() == 0 && d.eof:
-			return nil
+			return nil, 0
 		case d.queue.ready() == 0:
-			d.pace.Drained()
-			// What was held because the link was the limit is held no more, and
-			// nothing else may come that would tell: once messages were replaced,
-			// the client's own ACKs need not suffice for the server to go on.
-			d.bookAcks(time.Now())
-			d.publish()
-			w.unlocked(func() { <-d.arrived })
+			w.drained()
+			w.await()
 		case w.mayWrite():
-			return w.take()
+			buf = chunks.Get().(*[maxWrite]byte)
+			return buf, w.take(buf[:])
 		case !fresh:
 			w.observe()
 			fresh = true
@@ -97,17 +141,38 @@ func (w *displayWriter) next() []byte {
 	}
 }
 
-// take books the bytes before they are written: the client's answer to them may
-// come before the writer does anything else. The caller holds mu.
-func (w *displayWriter) take() []byte {
+// drained does what follows from an empty queue. The caller holds mu.
+func (w *displayWriter) drained() {
+	d := w.d
+	d.pace.Drained()
+	// What was held because the link was the limit is held no more, and nothing
+	// else may come that would tell: once messages were replaced, the client's own
+	// ACKs need not suffice for the server to go on.
+	d.bookAcks(time.Now())
+	d.publish()
+}
+
+// await returns when something may have arrived that is not the reader's to write.
+// The caller holds mu.
+func (w *displayWriter) await() {
+	w.idle = true
+	for woken := false; !woken || !w.idle; woken = true {
+		w.unlocked(func() { <-w.d.arrived })
+	}
+	w.idle = false
+}
+
+// take moves what to write at once into buf and returns how many bytes that are. It
+// books them before they are written: the client's answer to them may come before
+// the writer does anything else. The caller holds mu.
+func (w *displayWriter) take(buf []byte) int {
 	d, now := w.d, time.Now()
-	w.chunk = chunks.Get().(*[maxWrite]byte)
-	t := d.queue.take(w.chunk[:w.size()], d.pace.Burst())
+	t := d.queue.take(buf[:w.size(len(buf))], d.pace.Burst())
 	d.pace.Sent(now, t.bytes, t.messages, d.queue.memory)
 	for range t.fillers {
 		d.pace.Filled(now)
 	}
-	return w.chunk[:t.bytes]
+	return t.bytes
 }
 
 // mayWrite tells whether the budget has room for a write worth making. When the
@@ -120,18 +185,18 @@ func (w *displayWriter) mayWrite() bool {
 	return d.pace.Room() >= min(d.pace.Quantum(), d.queue.ready())
 }
 
-// size returns how much to write at once: what the link carries in writeTime,
-// in whole segments including the record's overhead, so that a paced stream of
-// records does not leave a short segment behind each.
-func (w *displayWriter) size() int {
-	n := maxWrite
+// size returns how much to write at once, at most most: what the link carries in
+// writeTime, in whole segments including the record's overhead, so that a paced
+// stream of records does not leave a short segment behind each.
+func (w *displayWriter) size(most int) int {
+	n := most
 	if r := w.d.pace.Rate(); r > 0 {
 		n = min(n, int(r*writeTime.Seconds()))
 	}
 	if w.segment > 0 {
 		n = max(n/w.segment, 1)*w.segment - w.overhead
 	}
-	return min(max(n, 1), maxWrite) // a segment may be larger, as on loopback
+	return min(max(n, 1), most) // a segment may be larger, as on loopback
 }
 
 // observe samples the client's socket. The caller holds mu.

@@ -21,6 +21,7 @@ func newLeg(sock, conn net.Conn) leg {
 		l.records, _ = c.NetConn().(*recordBuffer)
 	}
 	l.setReceiveBuffer = func(bytes int) error { return sockopt.SetReceiveBuffer(raw, bytes) }
+	l.openWindow = func(bytes int) error { return sockopt.OpenWindow(raw, bytes) }
 	tcp, ok := sock.(*net.TCPConn)
 	if !ok {
 		return l

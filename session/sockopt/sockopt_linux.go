@@ -141,6 +141,20 @@ func SetReceiveBuffer(c syscall.Conn, bytes int) error {
 	return setInt(raw, "SO_RCVBUF", unix.SOL_SOCKET, unix.SO_RCVBUF, bytes)
 }
 
+// OpenWindow lets a connected socket announce a window as large as a receive
+// buffer of the given bytes admits. A small SO_RCVBUF set before connect bounds the
+// window for good (net/ipv4/tcp_output.c, tcp_connect_init), whatever the buffer
+// becomes; only a change of the segments' size makes the kernel look again.
+func OpenWindow(c syscall.Conn, bytes int) error {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return fmt.Errorf("set TCP_WINDOW_CLAMP: %w", err)
+	}
+	// The kernel doubles what is asked for with SO_RCVBUF, socket(7), and a window
+	// is never larger than that.
+	return setInt(raw, "TCP_WINDOW_CLAMP", unix.IPPROTO_TCP, unix.TCP_WINDOW_CLAMP, 2*bytes)
+}
+
 func (b Backend) apply(c syscall.RawConn) error {
 	var errs []error
 	if b.ReceiveBuffer > 0 {

@@ -162,6 +162,15 @@ func TestBackendLimitsHoldFromTheFirstSegment(t *testing.T) {
 	if got := getInt(t, a, unix.SOL_SOCKET, unix.SO_RCVBUF); got != 2*65536 {
 		t.Errorf("SO_RCVBUF after widening = %d, want %d", got, 2*65536)
 	}
+	if got := getInt(t, a, unix.IPPROTO_TCP, unix.TCP_WINDOW_CLAMP); got >= 65536 {
+		t.Errorf("the window may become %d before it is opened", got)
+	}
+	if err := OpenWindow(a, 65536); err != nil {
+		t.Fatal(err)
+	}
+	if got := getInt(t, a, unix.IPPROTO_TCP, unix.TCP_WINDOW_CLAMP); got != 2*65536 {
+		t.Errorf("TCP_WINDOW_CLAMP after opening = %d, want %d", got, 2*65536)
+	}
 }
 
 func TestBackendLeavesUnixSocketsAlone(t *testing.T) {

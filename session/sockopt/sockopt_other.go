@@ -31,6 +31,9 @@ func RecvQueue(syscall.Conn) (int, error) { return 0, ErrUnsupported }
 // SetReceiveBuffer fails with ErrUnsupported.
 func SetReceiveBuffer(syscall.Conn, int) error { return ErrUnsupported }
 
+// OpenWindow fails with ErrUnsupported.
+func OpenWindow(syscall.Conn, int) error { return ErrUnsupported }
+
 // apply leaves the socket as it is: the limits are an optimisation.
 func (Backend) apply(syscall.RawConn) error { return nil }
 

@@ -8,6 +8,7 @@ import (
 	"net"
 	"time"
 
+	"spicepacer/cmd/spicebench/linkstage"
 	"spicepacer/spiceproto"
 )
 
@@ -17,13 +18,6 @@ const linkTimeout = 30 * time.Second
 
 // keepAlive is what spice-gtk sets on its sockets (spice-session.c).
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 15 * time.Second, Count: 3}
-
-// commonCaps are offered on every channel. spice-gtk has SASL in the place of
-// AuthSpice, which makes a difference only to a server that asks for SASL.
-var commonCaps = spiceproto.Caps(nil).
-	With(spiceproto.CapAuthSelection).
-	With(spiceproto.CapAuthSpice).
-	With(spiceproto.CapMiniHeader)
 
 // channelCaps are those seen from spice-gtk 0.42 (0xf on main, 0x3bf on display)
 // that a client without a picture can keep to: no migration on main, no scan-out
@@ -93,15 +87,13 @@ func (c Config) openAt(ctx context.Context, addr string, secure *tls.Config, kin
 	}
 	if err == nil {
 		doing = "link"
-		mess := spiceproto.LinkMess{ConnectionID: session, Type: kind, Common: commonCaps, Channel: channelCaps[kind]}
+		mess := spiceproto.LinkMess{ConnectionID: session, Type: kind, Common: linkstage.Common(), Channel: channelCaps[kind]}
 		if c.FullHeaders {
 			mess.Common = mess.Common.Without(spiceproto.CapMiniHeader).Without(spiceproto.CapAuthSelection)
 		}
 		var reply spiceproto.LinkReply
-		reply, err = link(ch.conn, mess, c.Password)
-		ch.caps = reply.Channel
-		// Headers are full unless both sides know better.
-		ch.framer.Full = !mess.Common.Has(spiceproto.CapMiniHeader) || !reply.Common.Has(spiceproto.CapMiniHeader)
+		reply, err = linkstage.Link(ch.conn, mess, c.Password)
+		ch.caps, ch.framer.Full = reply.Channel, linkstage.FullHeaders(mess, reply)
 	}
 	if cancelled := !stop(); cancelled {
 		err = context.Cause(ctx)
@@ -128,36 +120,4 @@ func withServerName(cfg *tls.Config, addr string) *tls.Config {
 	cfg = cfg.Clone()
 	cfg.ServerName, _, _ = net.SplitHostPort(addr)
 	return cfg
-}
-
-// link runs the client's side of the link stage (spice-wire.md, section 2) and
-// returns the server's capabilities. The mechanism is not sent unless both sides
-// know of it. A refusal is a spiceproto.LinkError.
-func link(conn net.Conn, mess spiceproto.LinkMess, password string) (spiceproto.LinkReply, error) {
-	if _, err := conn.Write(mess.Append(nil)); err != nil {
-		return spiceproto.LinkReply{}, fmt.Errorf("send link message: %w", err)
-	}
-	reply, err := spiceproto.ReadLinkReply(conn)
-	if err != nil {
-		return reply, err
-	}
-	if reply.Error != spiceproto.LinkOK {
-		return reply, reply.Error
-	}
-	ticket, err := spiceproto.EncryptTicket(&reply.PubKey, password)
-	if err != nil {
-		return reply, err
-	}
-	var auth []byte
-	if mess.Common.Has(spiceproto.CapAuthSelection) && reply.Common.Has(spiceproto.CapAuthSelection) {
-		auth = spiceproto.AppendAuthMechanism(auth, spiceproto.AuthMechanismSpice)
-	}
-	if _, err := conn.Write(append(auth, ticket[:]...)); err != nil {
-		return reply, fmt.Errorf("send ticket: %w", err)
-	}
-	result, err := spiceproto.ReadLinkResult(conn)
-	if err == nil && result != spiceproto.LinkOK {
-		err = result
-	}
-	return reply, err
 }

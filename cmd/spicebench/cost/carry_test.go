@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"spicepacer/session"
 	"spicepacer/spiceproto"
@@ -71,7 +72,7 @@ func terminator(t *testing.T, hypervisor net.Addr, limit int64) (addr string, tr
 const unlimited = 1 << 40
 
 func TestTransferCarriesTheLoad(t *testing.T) {
-	for _, l := range []load{bulk(), display(0), display(100 * megabyte)} {
+	for _, l := range []load{bulk(), display(0), display(100 * megabyte), saturated(50 * megabyte)} {
 		listener := mustListen(t)
 		addr, trust := terminator(t, listener.Addr(), unlimited)
 		h, v, err := link(t.Context(), listener, addr, trust, l)
@@ -79,9 +80,16 @@ func TestTransferCarriesTheLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 		const n = 4 * megabyte // far more than the window of a display channel
-		got, err := transfer(t.Context(), h, v, n)
+		start := time.Now()
+		got, sent, err := transfer(t.Context(), h, v, n)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if got != sent {
+			t.Errorf("%s: received %v of %v", l.name, got, sent)
+		}
+		if least := time.Duration((n - readSize) / (50 * megabyte) * float64(time.Second)); l.receive > 0 && time.Since(start) < least {
+			t.Errorf("%s: over after %v, want at least %v", l.name, time.Since(start), least)
 		}
 		if got.bytes < n || got.bytes > n+64<<10+spiceproto.MiniHeaderSize {
 			t.Errorf("%s: %d bytes carried, want the messages that make %d full", l.name, got.bytes, int(n))
@@ -96,8 +104,8 @@ func TestTransferMissesBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := transfer(t.Context(), h, v, 4*megabyte); err == nil {
-		t.Errorf("a stream that ended after %d bytes is no error", got.bytes)
+	if got, sent, err := transfer(t.Context(), h, v, 4*megabyte); err == nil && got == sent {
+		t.Errorf("a stream that ended after %d bytes is complete", got.bytes)
 	}
 }
 
@@ -113,7 +121,7 @@ func TestTransferEndsWithItsContext(t *testing.T) {
 		<-h.viewer // a message of the viewer, which the sender now waits for in vain
 		cancel()
 	}()
-	if _, err := transfer(ctx, h, v, gigabyte); err == nil {
+	if _, _, err := transfer(ctx, h, v, gigabyte); err == nil {
 		t.Error("a cancelled transfer is no error")
 	}
 }
@@ -126,7 +134,7 @@ func TestLinkRefusesOthers(t *testing.T) {
 		_, err := acceptHypervisor(t.Context(), listener, bulk())
 		accepted <- err
 	}()
-	if _, err := dialViewer(t.Context(), addr, trust, spiceproto.ChannelDisplay); err == nil {
+	if _, err := dialViewer(t.Context(), addr, trust, display(0)); err == nil {
 		t.Error("a viewer of another channel was linked")
 	}
 	if err := <-accepted; err == nil || !strings.Contains(err.Error(), "display") {
@@ -182,6 +190,9 @@ func TestDisplayLoadIsValid(t *testing.T) {
 			t.Errorf("message %d is %+v", i, d)
 		}
 		boxes = boxes.Union(d.Box)
+		if e := spiceproto.ParseEffect(h.Type, h.Size, body[:spiceproto.HeadSize]); e.Doubt != spiceproto.DoubtNone || !e.Overwrites {
+			t.Errorf("message %d takes no part in the display queue's order: %+v", i, e)
+		}
 	}
 	if want := (spiceproto.Rect{Right: screenWidth, Bottom: screenHeight}); boxes != want {
 		t.Errorf("a cycle paints %v, want %v", boxes, want)

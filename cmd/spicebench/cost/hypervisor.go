@@ -176,7 +176,12 @@ func (h *hypervisor) awaitTurn(ctx context.Context, start time.Time, cycle int) 
 		return nil
 	}
 	interval := float64(h.load.cycleBytes()) / h.load.rate * float64(time.Second)
-	turn := time.NewTimer(time.Until(start.Add(time.Duration(float64(cycle) * interval))))
+	return sleepUntil(ctx, start.Add(time.Duration(float64(cycle)*interval)))
+}
+
+// sleepUntil waits for a time that may be over.
+func sleepUntil(ctx context.Context, t time.Time) error {
+	turn := time.NewTimer(time.Until(t))
 	defer turn.Stop()
 	select {
 	case <-turn.C:

@@ -22,13 +22,19 @@ type load struct {
 	cycle [][]byte
 	// rate bounds the bytes per second; 0: as fast as they are taken.
 	rate float64
+	// receive is how many bytes per second the viewer takes; 0: all that come.
+	receive float64
 }
 
-// loads are made by name; rate is that of the display load, whose point is a
-// connection that is busy but never full.
-var loads = map[string]func(rate float64) load{
-	"bulk":    func(float64) load { return bulk() },
-	"display": display,
+// rates are those of the display loads, in bytes per second.
+type rates struct{ display, link float64 }
+
+// loads are made by name. The point of display is a connection that is busy but
+// never full, that of saturated one that never has room.
+var loads = map[string]func(r rates) load{
+	"bulk":      func(rates) load { return bulk() },
+	"display":   func(r rates) load { return display(r.display) },
+	"saturated": func(r rates) load { return saturated(r.link) },
 }
 
 // bulk is a redirected USB device at full speed: messages of 32 to 64 KiB.
@@ -62,6 +68,14 @@ func display(rate float64) load {
 		box := spiceproto.Rect{Left: left, Right: left + columnWidth, Bottom: screenHeight}
 		l.cycle = append(l.cycle, appendDraw(nil, box, columnBytes))
 	}
+	return l
+}
+
+// saturated is the same animation, as fast as it is taken by a viewer whose link
+// carries so many bytes per second.
+func saturated(link float64) load {
+	l := display(0)
+	l.name, l.receive = "saturated", link
 	return l
 }
 
@@ -100,14 +114,14 @@ func appendRect(b []byte, r spiceproto.Rect) []byte {
 }
 
 // parseLoads makes the named loads.
-func parseLoads(names []string, rate float64) ([]load, error) {
+func parseLoads(names []string, r rates) ([]load, error) {
 	var made []load
 	for _, name := range names {
 		build, ok := loads[name]
 		if !ok {
 			return nil, fmt.Errorf("load %q is none of %s", name, strings.Join(slices.Sorted(maps.Keys(loads)), ", "))
 		}
-		made = append(made, build(rate))
+		made = append(made, build(r))
 	}
 	return made, nil
 }

@@ -62,11 +62,18 @@ control:
   kind: static
   targets: [{token: %[4]q, name: spicebench, hypervisor: 127.0.0.1, insecure_port: %[3]d, ticket: %[4]q}]
 metrics: {port: 0}
-pacing: {mode: %[5]s}
+pacing: {%[5]s}
 `
 
-func (p place) proxyConfig(mode string) string {
-	return fmt.Sprintf(proxyConfig, p.port, p.dir, p.hypervisor, ticket, mode)
+// pacing are the proxy's settings in each arm.
+var pacing = map[string]string{
+	armPassthrough: "mode: passthrough",
+	armAdaptive:    "mode: adaptive",
+	armFIFO:        "mode: adaptive, reorder: false",
+}
+
+func (p place) proxyConfig(arm string) string {
+	return fmt.Sprintf(proxyConfig, p.port, p.dir, p.hypervisor, ticket, pacing[arm])
 }
 
 // haproxyConfig has one thread, which a single connection cannot use more of. The
@@ -112,9 +119,9 @@ func makeCertificate(dir string) error {
 }
 
 // startProxy starts kerbside-proxy.
-func (p place) startProxy(ctx context.Context, path, mode string) (*process.Process, error) {
+func (p place) startProxy(ctx context.Context, path, arm string) (*process.Process, error) {
 	file := filepath.Join(p.dir, "proxy.yaml")
-	if err := os.WriteFile(file, []byte(p.proxyConfig(mode)), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(p.proxyConfig(arm)), 0o600); err != nil {
 		return nil, err
 	}
 	return process.Start(ctx, path, "--config", file)

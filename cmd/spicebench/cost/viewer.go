@@ -10,6 +10,8 @@ import (
 	"net"
 	"time"
 
+	"spicepacer/cmd/spicebench/linkstage"
+	"spicepacer/session/sockopt"
 	"spicepacer/spiceproto"
 )
 
@@ -18,6 +20,9 @@ const (
 	// records of 16 KiB it saves most of its system calls, and leaves the
 	// processor to the program under test.
 	readSize = 256 << 10
+	// linkBuffer is the receive buffer of a viewer that takes a limited rate: a
+	// link keeps little of what it cannot carry yet.
+	linkBuffer = 64 << 10
 	// linkTimeout bounds connecting, TLS and the link stage.
 	linkTimeout = 20 * time.Second
 	// dialAgain is the pause between attempts to connect to a program that is
@@ -29,6 +34,7 @@ const (
 // it receives, acknowledges it and drops it.
 type viewer struct {
 	conn     *tls.Conn
+	load     load
 	framer   spiceproto.Framer
 	received tally
 	window   uint32 // W; 0: no ACKs
@@ -38,10 +44,14 @@ type viewer struct {
 
 // dialViewer connects to addr, as soon as somebody listens there, in TLS, and
 // takes the channel through the link stage.
-func dialViewer(ctx context.Context, addr string, trust *tls.Config, channel spiceproto.ChannelType) (*viewer, error) {
+func dialViewer(ctx context.Context, addr string, trust *tls.Config, l load) (*viewer, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, linkTimeout, fmt.Errorf("no link within %v", linkTimeout))
 	defer cancel()
-	sock, err := dialPatiently(ctx, addr)
+	var dialer net.Dialer
+	if l.receive > 0 {
+		dialer.Control = sockopt.Backend{ReceiveBuffer: linkBuffer}.Control
+	}
+	sock, err := dialPatiently(ctx, &dialer, addr)
 	if err != nil {
 		return nil, fmt.Errorf("viewer: connect to %s: %w", addr, err)
 	}
@@ -50,20 +60,20 @@ func dialViewer(ctx context.Context, addr string, trust *tls.Config, channel spi
 	if err = secure.HandshakeContext(ctx); err != nil {
 		err = fmt.Errorf("TLS handshake: %w", err)
 	} else {
-		err = linkViewer(secure, channel)
+		_, err = linkstage.Link(secure, spiceproto.LinkMess{Type: l.channel, Common: linkstage.Common()}, ticket)
 	}
 	if err != nil {
 		sock.Close()
 		return nil, fmt.Errorf("viewer: link with %s: %w", addr, errors.Join(context.Cause(ctx), err))
 	}
-	return &viewer{conn: secure}, nil
+	return &viewer{conn: secure, load: l}, nil
 }
 
-func dialPatiently(ctx context.Context, addr string) (net.Conn, error) {
+func dialPatiently(ctx context.Context, dialer *net.Dialer, addr string) (net.Conn, error) {
 	retry := time.NewTicker(dialAgain)
 	defer retry.Stop()
 	for {
-		conn, err := new(net.Dialer).DialContext(ctx, "tcp4", addr)
+		conn, err := dialer.DialContext(ctx, "tcp4", addr)
 		if err == nil {
 			return conn, nil
 		}
@@ -83,48 +93,22 @@ type wideConn struct {
 
 func (c wideConn) Read(p []byte) (int, error) { return c.reader.Read(p) }
 
-// linkViewer runs the client's side of the link stage.
-func linkViewer(conn net.Conn, channel spiceproto.ChannelType) error {
-	common := spiceproto.Caps(nil).
-		With(spiceproto.CapAuthSelection).With(spiceproto.CapAuthSpice).With(spiceproto.CapMiniHeader)
-	mess := spiceproto.LinkMess{Type: channel, Common: common}
-	if _, err := conn.Write(mess.Append(nil)); err != nil {
-		return err
-	}
-	reply, err := spiceproto.ReadLinkReply(conn)
-	if err != nil {
-		return err
-	}
-	if reply.Error != spiceproto.LinkOK {
-		return reply.Error
-	}
-	blob, err := spiceproto.EncryptTicket(&reply.PubKey, ticket)
-	if err != nil {
-		return err
-	}
-	auth := spiceproto.AppendAuthMechanism(nil, spiceproto.AuthMechanismSpice)
-	if _, err := conn.Write(append(auth, blob[:]...)); err != nil {
-		return err
-	}
-	result, err := spiceproto.ReadLinkResult(conn)
-	if err == nil && result != spiceproto.LinkOK {
-		err = result
-	}
-	return err
-}
-
 // receive takes all that comes, to the end of the stream. A display channel is
 // opened first.
-func (v *viewer) receive(ctx context.Context, channel spiceproto.ChannelType) (tally, error) {
+func (v *viewer) receive(ctx context.Context) (tally, error) {
 	defer v.conn.Close()
 	// Closing TLS would wait for a peer that does not read.
 	defer context.AfterFunc(ctx, func() { v.conn.NetConn().Close() })()
-	if channel == spiceproto.ChannelDisplay {
+	if v.load.channel == spiceproto.ChannelDisplay {
 		v.replies = spiceproto.DisplayInit{PixmapCacheID: 1, GLZDictionaryID: 1}.Append(v.replies)
 	}
 	buf := make([]byte, readSize)
+	start := time.Now()
 	for {
 		if err := v.reply(); err != nil {
+			return v.received, fmt.Errorf("viewer: %w", err)
+		}
+		if err := v.awaitTurn(ctx, start); err != nil {
 			return v.received, fmt.Errorf("viewer: %w", err)
 		}
 		n, err := v.conn.Read(buf)
@@ -139,6 +123,15 @@ func (v *viewer) receive(ctx context.Context, channel spiceproto.ChannelType) (t
 			return v.received, fmt.Errorf("viewer: receive after %d bytes: %w", v.received.bytes, err)
 		}
 	}
+}
+
+// awaitTurn waits until the viewer may take more at the load's rate.
+func (v *viewer) awaitTurn(ctx context.Context, start time.Time) error {
+	if v.load.receive == 0 {
+		return nil
+	}
+	due := float64(v.received.bytes) / v.load.receive * float64(time.Second)
+	return sleepUntil(ctx, start.Add(time.Duration(due)))
 }
 
 func (v *viewer) reply() error {

@@ -96,7 +96,7 @@ func (v viewers) breakTLS(ctx context.Context, client int) error {
 	}
 	defer sock.Close()
 	defer context.AfterFunc(ctx, func() { sock.Close() })()
-	if _, err := sock.Write(linkMess(spiceproto.ChannelMain, 0)); err != nil {
+	if _, err := sock.Write(linkMess(spiceproto.ChannelMain, 0).Append(nil)); err != nil {
 		return err
 	}
 	_, err = io.Copy(io.Discard, sock)

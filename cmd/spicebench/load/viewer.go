@@ -8,6 +8,7 @@ import (
 	"net"
 	"time"
 
+	"spicepacer/cmd/spicebench/linkstage"
 	"spicepacer/spiceproto"
 )
 
@@ -69,7 +70,7 @@ func (v viewers) link(ctx context.Context, client int, kind spiceproto.ChannelTy
 	}
 	// Closing TLS would wait for a peer that does not read.
 	defer context.AfterFunc(ctx, func() { conn.NetConn().Close() })()
-	if err := linkViewer(conn, kind, session, token); err != nil {
+	if _, err := linkstage.Link(conn, linkMess(kind, session), token); err != nil {
 		conn.Close()
 		return nil, err
 	}
@@ -92,37 +93,8 @@ func (v viewers) open(ctx context.Context, client int, kind spiceproto.ChannelTy
 
 // linkMess offers what the relay needs and nothing that would make more of a
 // channel's start.
-func linkMess(kind spiceproto.ChannelType, session uint32) []byte {
-	common := spiceproto.Caps(nil).
-		With(spiceproto.CapAuthSelection).With(spiceproto.CapAuthSpice).With(spiceproto.CapMiniHeader)
-	return spiceproto.LinkMess{ConnectionID: session, Type: kind, Common: common}.Append(nil)
-}
-
-// linkViewer runs the client's side of the link stage.
-func linkViewer(conn net.Conn, kind spiceproto.ChannelType, session uint32, token string) error {
-	if _, err := conn.Write(linkMess(kind, session)); err != nil {
-		return err
-	}
-	reply, err := spiceproto.ReadLinkReply(conn)
-	if err != nil {
-		return err
-	}
-	if reply.Error != spiceproto.LinkOK {
-		return reply.Error
-	}
-	blob, err := spiceproto.EncryptTicket(&reply.PubKey, token)
-	if err != nil {
-		return err
-	}
-	auth := spiceproto.AppendAuthMechanism(nil, spiceproto.AuthMechanismSpice)
-	if _, err := conn.Write(append(auth, blob[:]...)); err != nil {
-		return err
-	}
-	result, err := spiceproto.ReadLinkResult(conn)
-	if err == nil && result != spiceproto.LinkOK {
-		err = result
-	}
-	return err
+func linkMess(kind spiceproto.ChannelType, session uint32) spiceproto.LinkMess {
+	return spiceproto.LinkMess{ConnectionID: session, Type: kind, Common: linkstage.Common()}
 }
 
 // start exchanges the messages that start the channel. It closes the channel when
