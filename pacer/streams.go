@@ -1,6 +1,10 @@
 package pacer
 
-import "spicepacer/spiceproto"
+import (
+	"math/bits"
+
+	"spicepacer/spiceproto"
+)
 
 // maxStreams is how many video streams clients keep (spice-gtk,
 // channel-display.c: NUM_STREAMS is 64 from the protocol's first version on).
@@ -14,14 +18,13 @@ const maxStreams = 64
 // and STREAM_DESTROY keep them from it. spice-server sends these before what it
 // draws on a video, but after a frame that it sends as a draw because the video
 // has ended.
-type streams [maxStreams]stream
-
-// stream is a video stream; one without a place does not exist.
-type stream struct {
-	// dest is where its frames are painted: the place it was created for, and
-	// those of larger frames since.
-	dest   spiceproto.Rect
-	hidden bool // by its clip, as a whole
+type streams struct {
+	// places are where the frames of each stream are painted: what it was created
+	// for, and where larger frames went since. An empty one is a stream that does
+	// not exist.
+	places [maxStreams]spiceproto.Rect
+	// visible has a bit for each stream that its clip does not hide as a whole.
+	visible uint64
 }
 
 // note follows what messages do to the streams.
@@ -30,26 +33,36 @@ func (s *streams) note(m *Message) {
 		*s = streams{}
 		return
 	}
-	if m.Stream.ID >= maxStreams {
+	id := m.Stream.ID
+	if id >= maxStreams {
 		return
 	}
-	of := &s[m.Stream.ID]
 	switch m.Op {
 	case spiceproto.MsgDisplayStreamCreate:
-		*of = stream{m.Stream.Dest, m.Stream.Hidden}
+		s.places[id] = m.Stream.Dest
+		s.clip(m)
 	case spiceproto.MsgDisplayStreamDataSized:
-		of.dest = of.dest.Union(m.Stream.Dest)
+		s.places[id] = s.places[id].Union(m.Stream.Dest)
 	case spiceproto.MsgDisplayStreamClip:
-		of.hidden = m.Stream.Hidden
+		s.clip(m)
 	case spiceproto.MsgDisplayStreamDestroy:
-		*of = stream{}
+		s.places[id] = spiceproto.Rect{}
+		s.visible &^= 1 << id
+	}
+}
+
+func (s *streams) clip(m *Message) {
+	bit := uint64(1) << m.Stream.ID
+	s.visible |= bit
+	if m.Stream.Hidden {
+		s.visible &^= bit
 	}
 }
 
 // mayPaint tells that a frame that has come may still be painted into box.
 func (s *streams) mayPaint(box spiceproto.Rect) bool {
-	for i := range s {
-		if of := &s[i]; !of.hidden && of.dest.Intersects(box) {
+	for left := s.visible; left != 0; left &= left - 1 {
+		if s.places[bits.TrailingZeros64(left)].Intersects(box) {
 			return true
 		}
 	}
@@ -62,7 +75,7 @@ func (s *streams) mayPaint(box spiceproto.Rect) bool {
 func (s *streams) frame(m *Message) footprint {
 	dest := m.Stream.Dest
 	if dest.Empty() && m.Stream.ID < maxStreams {
-		dest = s[m.Stream.ID].dest
+		dest = s.places[m.Stream.ID]
 	}
 	if dest.Empty() {
 		return footprint{}
