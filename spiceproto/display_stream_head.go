@@ -35,7 +35,7 @@ func ParseStreamHead(op uint16, head []byte) (StreamHead, bool) {
 	}
 	if clip > 0 {
 		h.off = uint64(clip)
-		s.Hidden = ClipType(h.u8()) == ClipRects && h.u32() == 0
+		s.Hidden = ClipType(h.u8()) == ClipRects && h.u32() == 0 && h.doubt == DoubtUnread
 	}
 	return s, h.doubt == DoubtUnread
 }

@@ -32,6 +32,10 @@ func TestParseStreamHead(t *testing.T) {
 			t.Errorf("%s: %v allocations", c.name, n)
 		}
 	}
+	cut := StreamClip{ID: 7, Clip: Clip{Type: ClipRects}}.Append(nil)[MiniHeaderSize:]
+	if got, ok := ParseStreamHead(MsgDisplayStreamClip, cut[:6]); ok || got.Hidden {
+		t.Errorf("a clip without its count: %+v %t", got, ok)
+	}
 	if got, ok := ParseStreamHead(MsgDisplayDrawCopy, make([]byte, 100)); ok {
 		t.Errorf("a draw has the stream head %+v", got)
 	}
