@@ -26,6 +26,9 @@ const (
 	playAll    = 127
 )
 
+// videoPlace is where its videos are on the screen.
+var videoPlace = image.Rect(208, 160, 464, 352)
+
 // Values of spice_wan_compression_t and of SPICE_STREAM_VIDEO_*, spice-server.h.
 const (
 	wanAlways, wanNever    = 2, 3
@@ -63,9 +66,11 @@ func TestSamePictureOfCommands(t *testing.T) {
 		t.Run(settings.name, func(t *testing.T) {
 			s := newLab(t, "80:10", viewerPrograms...).startPlayed(settings, "adaptive")
 			random := rand.New(rand.NewPCG(seed, uint64(i)))
+			video := s.watchVideo()
 			for n := range runs {
+				video.begin()
 				s.playRun(random, n)
-				s.wantSamePicture(fmt.Sprintf("run-%d", n))
+				s.wantSamePlay(fmt.Sprintf("run-%d", n), video)
 			}
 			s.wantConnected()
 			f := s.orderFigures()
@@ -86,9 +91,9 @@ func TestSamePictureOfCommands(t *testing.T) {
 // sent once more without loss a second after its last frame. Where it finds one
 // depends on time.
 func TestSamePictureOfJPEG(t *testing.T) {
-	runs, commands := 1, 300
+	runs := 1
 	if os.Getenv(longVariable) == "1" {
-		runs, commands = 10, 600
+		runs = 10
 	}
 	seed := pictureSeed(t)
 	settings := playerSettings{"jpeg", spiceproto.CompressionAutoLZ, wanAlways, wanNever, "keep"}
@@ -99,7 +104,7 @@ func TestSamePictureOfJPEG(t *testing.T) {
 			s.player.do("streams %d", streamsOff)
 			s.setLink(jpegLink)
 			for n := range runs {
-				s.player.do("play %d %d %d %d", seed>>16+uint64(n), commands, 150, playCopies)
+				s.player.do("play %d %d %d %d", seed>>16+uint64(n), 500, 250, playCopies)
 				name := fmt.Sprintf("jpeg-%d", n)
 				if mode == "passthrough" {
 					pictures = append(pictures, s.wantPlayed(name, n+1))
