@@ -19,10 +19,11 @@
 // resolutions and links and compares the pictures after each; a program on
 // spice-server's library, testdata/qxlplay, does the same with commands that no
 // guest here gives: COPY_BITS, blends, off-screen surfaces, cached images and
-// palettes, clips, streams. The seed is told and can be given again. The long ones
-// are 200 runs each, with all of spice-server's compressions:
+// palettes, clips, streams. What spice-server and spice-gtk do wrong with streams by
+// themselves is told in docs/display-queue.md. The seed is told and can be given
+// again. The long ones are 200 runs each, with all of spice-server's compressions:
 //
-//	SPICEPACER_LONG=1 go test -timeout 90m -v -run SamePicture ./integration
+//	SPICEPACER_LONG=1 go test -timeout 90m -v -run 'SamePicture|PaintedLate' ./integration
 //	SPICEPACER_SEED=... go test -v -run SamePicture ./integration
 //
 // The tests need root, /dev/net/tun and programs of the Debian packages

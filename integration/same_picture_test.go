@@ -247,7 +247,13 @@ func (s *session) dump() (*image.RGBA, error) {
 func (s *session) wantSamePicture(name string) {
 	s.t.Helper()
 	s.wantQuiet()
-	var seen, shown *image.RGBA
+	s.wantSame(name)
+}
+
+// wantSame looks until the viewer shows what the hypervisor does, but for what is
+// left out, and returns both pictures.
+func (s *session) wantSame(name string, leftOut ...image.Rectangle) (seen, shown *image.RGBA) {
+	s.t.Helper()
 	defer func() {
 		if s.t.Failed() && seen != nil && shown != nil {
 			savePNG(s.t, s.file(name+"-viewer.png"), seen)
@@ -261,17 +267,19 @@ func (s *session) wantSamePicture(name string) {
 		if seen, err = s.viewer.picture(); err != nil {
 			return err
 		}
-		return sameWithin(seen, shown)
+		return sameWithin(seen, shown, leftOut...)
 	})
+	return seen, shown
 }
 
-// sameWithin compares all of the hypervisor's screen with what is seen of it.
-func sameWithin(seen, shown *image.RGBA) error {
+// sameWithin compares all of the hypervisor's screen, but for what is left out, with
+// what is seen of it.
+func sameWithin(seen, shown *image.RGBA, leftOut ...image.Rectangle) error {
 	part, err := screenIn(seen, shown.RGBAAt(keydraw.KeyBox.Min.X, keydraw.KeyBox.Min.Y), shown.Rect)
 	if err != nil {
 		return err
 	}
-	if n := differing(part, shown); n > 0 {
+	if n := differing(part, shown, leftOut...); n > 0 {
 		return fmt.Errorf("%d pixels differ", n)
 	}
 	return nil

@@ -134,7 +134,7 @@ func (o *Order) footprint(m *Message) footprint {
 	case spiceproto.MsgDisplayStreamData, spiceproto.MsgDisplayStreamDataSized:
 		return o.streams.frame(m)
 	}
-	return footprintOf(*m)
+	return o.streams.draw(m)
 }
 
 // enter gives e its footprint and enters it where others will look for it. A

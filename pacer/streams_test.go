@@ -84,6 +84,72 @@ func TestOrderStreams(t *testing.T) {
 	}
 }
 
+// Clients show a frame at its time, which may be seconds after it came, over what
+// was drawn there meanwhile, unless STREAM_CLIP or STREAM_DESTROY came too: so a
+// draw where frames may still be painted keeps its distance to these.
+func TestOrderWhereFramesMayStillBePainted(t *testing.T) {
+	video := spiceproto.Rect{Left: 100, Top: 100, Right: 300, Bottom: 300}
+	larger := spiceproto.Rect{Left: 100, Top: 100, Right: 400, Bottom: 400}
+	corner := spiceproto.Rect{Left: 380, Top: 380, Right: 396, Bottom: 396}
+	stream := func(op uint16, dest spiceproto.Rect, hidden bool) Message {
+		return Message{Op: op, Stream: spiceproto.StreamHead{ID: 3, Dest: dest, Hidden: hidden}}
+	}
+	create := stream(spiceproto.MsgDisplayStreamCreate, video, false)
+	createHidden := stream(spiceproto.MsgDisplayStreamCreate, video, true)
+	sized := stream(spiceproto.MsgDisplayStreamDataSized, larger, false)
+	hide := stream(spiceproto.MsgDisplayStreamClip, spiceproto.Rect{}, true)
+	show := stream(spiceproto.MsgDisplayStreamClip, spiceproto.Rect{}, false)
+	destroy := stream(spiceproto.MsgDisplayStreamDestroy, spiceproto.Rect{}, false)
+	unknown := Message{Op: spiceproto.MsgDisplayStreamClip, Stream: spiceproto.StreamHead{ID: 1 << 31}}
+	for _, c := range []struct {
+		name   string
+		before []Message
+		draw   Message
+		free   bool
+	}{
+		{"on a video", []Message{create}, fill(video), false},
+		{"beside it", []Message{create}, fill(corner), true},
+		{"from it", []Message{create}, copyBits(corner, 120, 120), false},
+		{"beside smaller frames only", []Message{create, sized}, fill(corner), false},
+		{"on one that is hidden", []Message{create, hide}, fill(video), true},
+		{"on one that is hidden from the start", []Message{createHidden}, fill(video), true},
+		{"on one that is shown again", []Message{create, hide, show}, fill(video), false},
+		{"where one was", []Message{create, destroy}, fill(video), true},
+		{"where others hide", []Message{create, unknown}, fill(video), false},
+	} {
+		var o Order
+		o.Resize(640, 480)
+		for _, m := range c.before {
+			arrive(&o, "before", m)
+			popAll(&o)
+		}
+		o.Sent(100_000, 0)
+		elsewhere := fill(spiceproto.Rect{Left: 500, Right: 640, Bottom: 480})
+		arrive(&o, "earlier", elsewhere)
+		popAll(&o)
+		o.Sent(100_000, 0)
+		arrive(&o, "older", elsewhere) // its turn is late
+		arrive(&o, "draw", c.draw)
+		if got := popAll(&o); (got[0] == "draw") != c.free {
+			t.Errorf("%s: %v", c.name, got)
+		}
+		arrive(&o, "draw", c.draw)
+		arrive(&o, "newer", fill(c.draw.Box))
+		if got := popAll(&o); (len(got) == 1) != c.free {
+			t.Errorf("%s, and drawn over: %v", c.name, got)
+		}
+	}
+}
+
+func copyBits(box spiceproto.Rect, x, y int32) Message {
+	body := spiceproto.CopyBits{DrawBase: spiceproto.DrawBase{Box: box}, SrcPos: spiceproto.Point{X: x, Y: y}}.Append(nil)[spiceproto.MiniHeaderSize:]
+	op := spiceproto.MsgDisplayCopyBits
+	return Message{
+		Op: op, Size: uint32(len(body)), Draw: true, Box: box,
+		Effect: spiceproto.ParseEffect(op, uint32(len(body)), body),
+	}
+}
+
 func index(names []string, name string) int {
 	for i, n := range names {
 		if n == name {

@@ -6,20 +6,24 @@ type StreamHead struct {
 	ID uint32
 	// Dest is where frames are painted; empty in messages that do not say.
 	Dest Rect
+	// Hidden tells that the message's clip leaves no pixel of it.
+	Hidden bool
 }
 
 // ParseStreamHead reads the head of STREAM_CREATE, STREAM_DATA,
 // STREAM_DATA_SIZED, STREAM_CLIP or STREAM_DESTROY. It reports false for other
 // messages and for a head that is too short.
 func ParseStreamHead(op uint16, head []byte) (StreamHead, bool) {
-	// Offsets of id and destination by spice.proto; 0: the message has none.
-	id, dest := 0, 0
+	// Offsets of id, destination and clip by spice.proto; 0: the message has none.
+	id, dest, clip := 0, 0, 0
 	switch op {
 	case MsgDisplayStreamCreate:
-		id, dest = 4, 34
+		id, dest, clip = 4, 34, 50
 	case MsgDisplayStreamDataSized:
 		dest = 16
-	case MsgDisplayStreamData, MsgDisplayStreamClip, MsgDisplayStreamDestroy:
+	case MsgDisplayStreamClip:
+		clip = 4
+	case MsgDisplayStreamData, MsgDisplayStreamDestroy:
 	default:
 		return StreamHead{}, false
 	}
@@ -28,6 +32,10 @@ func ParseStreamHead(op uint16, head []byte) (StreamHead, bool) {
 	if dest > 0 {
 		h.off = uint64(dest)
 		s.Dest = h.rect()
+	}
+	if clip > 0 {
+		h.off = uint64(clip)
+		s.Hidden = ClipType(h.u8()) == ClipRects && h.u32() == 0 && h.doubt == DoubtUnread
 	}
 	return s, h.doubt == DoubtUnread
 }

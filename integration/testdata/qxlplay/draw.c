@@ -214,12 +214,11 @@ static QXLPalette *palette(struct command *c, int cached)
     return p;
 }
 
-static QXLImage *bitmap(struct command *c, int width, int height, int format, int bits, unsigned kinds)
+static QXLImage *textured(struct command *c, int width, int height, int format, int bits, unsigned kinds, int kind)
 {
     QXLImage *image = keep(c, sizeof *image);
     int stride = (width * bits + 31) / 32 * 4;
     uint8_t *pixels = keep(c, (size_t)stride * height);
-    int kind = below(4);
     uint32_t colour = any();
 
     QXL_SET_IMAGE_ID(image, QXL_IMAGE_GROUP_DRIVER_DONT_CACHE, ++last_image);
@@ -239,6 +238,17 @@ static QXLImage *bitmap(struct command *c, int width, int height, int format, in
         }
     }
     return image;
+}
+
+static QXLImage *bitmap(struct command *c, int width, int height, int format, int bits, unsigned kinds)
+{
+    return textured(c, width, height, format, bits, kinds, below(4));
+}
+
+/* What no compression makes smaller. */
+static QXLImage *noise(struct command *c, int width, int height)
+{
+    return textured(c, width, height, SPICE_BITMAP_FMT_32BIT, 32, 0, 0);
 }
 
 /* An image of the pool of those that clients may keep: by its number alone. */
@@ -548,17 +558,44 @@ static struct command *move(int on)
     return c;
 }
 
-/* A place that changes as a whole: what spice-server takes for a video. */
-static struct command *frame(void)
+enum { video_at = 64, video_top = 160, video_width = 256, video_height = 192 };
+
+struct command *draw_frame(int ahead_ms)
 {
-    QXLRect box = {.left = screen.left + 64, .top = 160, .right = screen.left + 64 + 256, .bottom = 160 + 192};
+    int left = screen.left + video_at;
+    QXLRect box = {.left = left, .top = video_top, .right = left + video_width, .bottom = video_top + video_height};
     struct command *c = drawing(QXL_DRAW_COPY, 0, box);
     QXLCopy *p = &c->drawable.u.copy;
 
+    c->drawable.mm_time += ahead_ms;
     c->drawable.effect = QXL_EFFECT_OPAQUE;
     p->rop_descriptor = SPICE_ROPD_OP_PUT;
-    p->src_area = (QXLRect){.right = 256, .bottom = 192};
-    p->src_bitmap = (uintptr_t)bitmap(c, 256, 192, SPICE_BITMAP_FMT_32BIT, 32, 0);
+    p->src_area = (QXLRect){.right = video_width, .bottom = video_height};
+    p->src_bitmap = (uintptr_t)bitmap(c, video_width, video_height, SPICE_BITMAP_FMT_32BIT, 32, 0);
+    return c;
+}
+
+struct command *draw_on_video(void)
+{
+    enum { side = 8 };
+    int left = screen.left + video_at;
+    struct command *c = drawing(QXL_DRAW_INVERS, 0,
+        (QXLRect){.left = left, .top = video_top, .right = left + side, .bottom = video_top + side});
+
+    return c;
+}
+
+struct command *draw_below_video(int line)
+{
+    enum { height = 64 };
+    int top = video_top + video_height + line * height;
+    QXLRect box = {.left = screen.left, .top = top, .right = screen.right, .bottom = top + height};
+    struct command *c = drawing(QXL_DRAW_COPY, 0, box);
+    QXLCopy *p = &c->drawable.u.copy;
+
+    p->rop_descriptor = SPICE_ROPD_OP_PUT;
+    p->src_area = (QXLRect){.right = width_of(box), .bottom = height_of(box)};
+    p->src_bitmap = (uintptr_t)noise(c, width_of(box), height_of(box));
     return c;
 }
 
@@ -646,7 +683,7 @@ struct command *draw_next(unsigned kinds)
     case 5:
     case 6:
         if (kinds & DRAW_VIDEO)
-            return frame();
+            return draw_frame(0);
         break;
     case 7:
     case 8:

@@ -43,6 +43,16 @@ enum {
 /* The next command of a play. */
 struct command *draw_next(unsigned kinds);
 
+/* The next frame of a video, a place that changes as a whole, to be shown so much
+ * later than one that is drawn now. */
+struct command *draw_frame(int ahead_ms);
+
+/* A change of some pixels of the video's place that depends on what is there. */
+struct command *draw_on_video(void);
+
+/* A line below the video, large on any link. */
+struct command *draw_below_video(int line);
+
 /* Commands that end all off-screen surfaces, NULL after the last. */
 struct command *draw_end_surface(void);
 

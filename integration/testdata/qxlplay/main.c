@@ -10,6 +10,8 @@
  *   streams HOW                               by the numbers of spice.h
  *   play SEED COUNT PER_SECOND KINDS          see draw.h; PER_SECOND 0: at once
  *   show FILE PER_SECOND                      copies of the pixels in a file, see show()
+ *   video FRAMES AHEAD                        the last to be shown AHEAD ms later
+ *   end-video                                 a frame, and later what changes its place
  *   dump FILE                                 writes the primary surface as PPM
  *
  * The end of the input ends the program. */
@@ -46,17 +48,24 @@ static int queued(void)
     return n;
 }
 
-/* Gives the worker a command as soon as there is room. */
-static void submit(struct command *c)
+/* Gives the worker n commands at once, as soon as there is room. */
+static void submit_all(struct command **c, int n)
 {
-    while (queued() >= ring)
+    while (queued() + n > ring)
         loop_step(2);
     pthread_mutex_lock(&lock);
-    *newest = c;
-    newest = &c->next;
-    waiting++;
+    for (int i = 0; i < n; i++) {
+        *newest = c[i];
+        newest = &c[i]->next;
+    }
+    waiting += n;
     pthread_mutex_unlock(&lock);
     spice_qxl_wakeup(&qxl);
+}
+
+static void submit(struct command *c)
+{
+    submit_all(&c, 1);
 }
 
 static void drain(void)
@@ -226,6 +235,37 @@ static int show(const char *file, int per_second)
     return ok ? 0 : -1;
 }
 
+/* Frames of a video at 25 a second, the last of them to be shown so much later. */
+static void video(int frames, int ahead_ms)
+{
+    enum { interval_ms = 40 };
+
+    while (frames-- > 0) {
+        uint64_t next = loop_now() + interval_ms;
+
+        submit(draw_frame(frames ? 0 : ahead_ms));
+        while (loop_now() < next)
+            loop_step(2);
+    }
+}
+
+/* The video's next frame, much else, and then what ends the video, all at once. */
+static void end_video(void)
+{
+    enum { lines = 5 };
+    struct command *all[lines + 2];
+    int n = 0;
+
+    all[n++] = draw_frame(0);
+    for (int i = 0; i < lines; i++)
+        all[n++] = draw_below_video(i);
+    all[n++] = draw_on_video();
+    submit_all(all, n);
+    plays++;
+    draw_key_box();
+    drain();
+}
+
 static int dump(const char *file)
 {
     QXLRect all = {.right = width, .bottom = height};
@@ -261,6 +301,10 @@ static void obey(const char *line)
             printf("QXLPLAY ERROR %s: %s\n", file, strerror(errno));
             return;
         }
+    } else if (sscanf(line, "video %d %d", &a, &b) == 2) {
+        video(a, b);
+    } else if (strcmp(line, "end-video") == 0) {
+        end_video();
     } else if (sscanf(line, "dump %4095s", file) == 1) {
         if (dump(file) < 0) {
             printf("QXLPLAY ERROR %s: %s\n", file, strerror(errno));
