@@ -12,7 +12,7 @@ func TestFairnessIsBounded(t *testing.T) {
 	f.resize(1<<14, 1<<13)
 	for side := int32(1); side <= 1<<14; side *= 2 {
 		visited := 0
-		places := make([]uint64, f.columns*f.rows)
+		places := make([]uint64, f.count())
 		f.each(&places, spiceproto.Rect{Right: side, Bottom: side}, func(*uint64) bool {
 			visited++
 			return true

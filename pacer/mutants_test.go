@@ -156,7 +156,7 @@ var orderEdits = []edit{
 var listEdits = []edit{
 	{"l.last == nil || l.last.seq < e.seq", "true"},
 	{"for (*at).seq < e.seq {", "for false {"},
-	{"\t\t\tif l.last == e {\n\t\t\t\tl.last = before\n\t\t\t}\n", ""},
+	{"l.last = before", "_ = before"},
 }
 
 var streamEdits = []edit{

@@ -1,7 +1,6 @@
 package pacer_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -56,17 +55,24 @@ func TestMutants(t *testing.T) {
 		t.Skipf("%s is not set", longVariable)
 	}
 	all, killed := mutants(), 0
-	for i, m := range all {
-		t.Run(fmt.Sprintf("%d/%s", i, filepath.Base(m.file)), func(t *testing.T) {
-			binary := m.build(t)
-			for _, tests := range killers[filepath.Dir(m.file)] {
-				if m.fails(t, binary, tests) {
-					killed++
-					return
-				}
+	for dir := range killers {
+		binary := buildMutants(t, dir, all)
+		if by, out := killer(t, binary, dir, 0); by != "" {
+			t.Fatalf("%s fails without a mutant:\n%s", by, out)
+		}
+		for i, m := range all {
+			if filepath.Dir(m.file) != dir {
+				continue
 			}
-			t.Errorf("no test finds that in %s\n%s\nbecame\n%s", m.file, m.old, m.new)
-		})
+			t.Run(fmt.Sprintf("%d/%s", i+1, filepath.Base(m.file)), func(t *testing.T) {
+				by, _ := killer(t, binary, dir, i+1)
+				if by == "" {
+					t.Fatalf("no test finds that in %s\n%s\nbecame\n%s", m.file, m.old, m.new)
+				}
+				t.Logf("found by %s", by)
+				killed++
+			})
+		}
 	}
 	t.Logf("%d mutants, %d killed", len(all), killed)
 }
@@ -80,48 +86,26 @@ func (m mutant) source(t *testing.T) string {
 	return string(source)
 }
 
-// build compiles the tests of the mutant's package.
-func (m mutant) build(t *testing.T) (binary string) {
+// killer returns which of the tests in dir fail with the mutant of that number,
+// "" if none, and their output. Those that take too long have not failed: that may
+// be the machine's doing.
+func killer(t *testing.T, binary, dir string, number int) (tests, output string) {
 	t.Helper()
-	dir := t.TempDir()
-	here, err := filepath.Abs(m.file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
-	replace, err := json.Marshal(map[string]map[string]string{"Replace": {here: changed}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := strings.Replace(m.source(t), m.old, m.new, 1)
-	for name, content := range map[string][]byte{changed: []byte(text), overlay: replace} {
-		if err := os.WriteFile(name, content, 0o600); err != nil {
-			t.Fatal(err)
+	for _, tests := range killers[dir] {
+		cmd := exec.Command(binary, "-test.run", tests, "-test.failfast", "-test.timeout", "15m",
+			"-test.skip", "Ledger|Mutants", "-rapid.nofailfile", "-rapid.shrinktime", "1ms")
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), longVariable+"=", fmt.Sprintf("%s=%d", mutantVariable, number))
+		out, err := cmd.CombinedOutput()
+		var exit *exec.ExitError
+		switch {
+		case err != nil && !errors.As(err, &exit):
+			t.Fatalf("run the tests of %s: %v\n%s", binary, err, out)
+		case strings.Contains(string(out), "panic: test timed out"):
+			t.Fatalf("the tests %s do not end with mutant %d", tests, number)
+		case err != nil:
+			return tests, string(out)
 		}
 	}
-	binary = filepath.Join(dir, "mutant.test")
-	cmd := exec.Command("go", "test", "-c", "-vet=off", "-ldflags", "-s -w", "-overlay", overlay, "-o", binary, ".")
-	cmd.Dir = filepath.Dir(m.file)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("mutant does not compile: %v\n%s", err, out)
-	}
-	return binary
-}
-
-// fails runs the tests of that name. One that takes too long has not failed: that
-// may be the machine's doing.
-func (m mutant) fails(t *testing.T, binary, tests string) bool {
-	t.Helper()
-	cmd := exec.Command(binary, "-test.run", tests, "-test.failfast", "-test.timeout", "15m",
-		"-test.skip", "Ledger|Mutants", "-rapid.nofailfile", "-rapid.shrinktime", "1ms")
-	cmd.Dir, cmd.Env = filepath.Dir(m.file), append(os.Environ(), longVariable+"=")
-	out, err := cmd.CombinedOutput()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatalf("run the tests of %s: %v\n%s", binary, err, out)
-	}
-	if strings.Contains(string(out), "panic: test timed out") {
-		t.Fatalf("the tests %s do not end with %q in place of %q in %s", tests, m.new, m.old, m.file)
-	}
-	return err != nil
+	return "", ""
 }
