@@ -107,7 +107,7 @@ var gridEdits = []edit{
 	{"g.touched(e.f.writes), g.touched(e.f.reads)", "{}, g.touched(e.f.reads)"},
 	{"\tfor _, o := range g.wide {\n\t\tf(o)\n\t}\n", ""},
 	{"for o := oldest; o != nil && o.seq <= e.seq; o = o.newer {", "for _, o := range g.wide {"},
-	{"e.wide = g.cells == nil || ", "e.wide = "},
+	{"e.wide = len(g.cells) == 0 || ", "e.wide = "},
 	{"\t\tg.wide = without(g.wide, e)\n", ""},
 	{"room && len(*cell)+2 <= maxPerCell", "room"},
 	{"len(g.wide) == maxWide || ", ""},
@@ -122,8 +122,8 @@ var orderEdits = []edit{
 	{"x.f.writes.Intersects(e.f.reads)", "x.f.writes == e.f.reads"},
 	{"x.pinned = x.pinned || x.seq", "x.pinned = x.seq"},
 	{"if f.proved && !o.grid.insert(e, o.count) {\n\t\te.f = footprint{}", "if f.proved && !o.grid.insert(e, o.count) {"},
-	{"\t\to.barriers.insert(e, barrierLink)\n", ""},
-	{"\t\to.barrier = max(o.barrier, e.seq)\n", ""},
+	{"\t\to.barriers.insert(e, barrierLink)\n\t\to.barrier", "\t\to.barrier"},
+	{"\t\to.barrier = e.seq\n", ""},
 	{"\t\to.chained.insert(e, chainedLink)\n", ""},
 	{"\tif !e.queued {\n\t\treturn nil\n\t}\n", ""},
 	{"if !o.fifo && !e.f.writes.Empty() {\n\t\te.left", "if !e.f.writes.Empty() {\n\t\te.left"},
@@ -148,15 +148,19 @@ var orderEdits = []edit{
 	{"\t\to.barriers.remove(e, barrierLink)\n", ""},
 	{"\tcase e.f.chained:\n\t\to.chained.remove(e, chainedLink)\n\t}\n\to.grid", "\t}\n\to.grid"},
 	{"\t}\n\to.grid.remove(e)\n}", "\t}\n}"},
-	{"\t\to.enter(e, footprint{})\n", ""},
-	{"\t\to.grid.remove(e)\n\t\tif", "\t\tif"},
-	{"\t\tif e.f.chained {\n\t\t\to.chained.remove(e, chainedLink)\n\t\t}\n", ""},
+	{"\to.forget()\n", ""},
+	{"\t\t\to.grid.remove(e)\n", ""},
+	{"\t\t\te.f = footprint{}\n", ""},
+	{"\to.chained = fifo{}\n", ""},
+	{"\to.barriers.cut(last, barrierLink)\n", ""},
+	{"\t\to.barriers.insert(e, barrierLink)\n\t}\n", "\t}\n"},
 }
 
 var listEdits = []edit{
-	{"l.last == nil || l.last.seq < e.seq", "true"},
-	{"for (*at).seq < e.seq {", "for false {"},
 	{"l.last = before", "_ = before"},
+	{"l.last = last", "_ = last"},
+	{"\t\tl.first = nil\n", "\t\t_ = 0\n"},
+	{"\t\t*link(last) = nil\n", "\t\t_ = 0\n"},
 }
 
 var streamEdits = []edit{

@@ -57,9 +57,6 @@ func TestMutants(t *testing.T) {
 	all, killed := mutants(), 0
 	for dir := range killers {
 		binary := buildMutants(t, dir, all)
-		if by, out := killer(t, binary, dir, 0); by != "" {
-			t.Fatalf("%s fails without a mutant:\n%s", by, out)
-		}
 		for i, m := range all {
 			if filepath.Dir(m.file) != dir {
 				continue
@@ -72,6 +69,9 @@ func TestMutants(t *testing.T) {
 				t.Logf("found by %s", by)
 				killed++
 			})
+		}
+		if by, out := killer(t, binary, dir, 0); by != "" {
+			t.Errorf("%s fails without a mutant, so that all of this shows nothing:\n%s", by, out)
 		}
 	}
 	t.Logf("%d mutants, %d killed", len(all), killed)
