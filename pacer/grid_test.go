@@ -20,6 +20,12 @@ func TestGridBoundsTheWork(t *testing.T) {
 		{"everywhere", func(n int32) spiceproto.Rect { return at(n*37%1900, n*91%1060, 8, 8) }},
 		{"as large as can be entered", func(n int32) spiceproto.Rect { return at(n%8, n%8, 480, 480) }},
 		{"wide", func(n int32) spiceproto.Rect { return at(n%8, n%8, 1900, 1000) }},
+		{"small among wide ones", func(n int32) spiceproto.Rect {
+			if n < 100 {
+				return at(n%8, n%8, 1900, 1000)
+			}
+			return at(n*37%1900, n*91%1060, 8, 8)
+		}},
 		{"wide ones at last", func(n int32) spiceproto.Rect {
 			if n < 2000 {
 				return at(n*37%1900, n*91%1060, 8, 8)

@@ -5,7 +5,8 @@ import "slices"
 // Left out is what changes nothing that anybody could see:
 //   - a second check of what another one makes certain (the message that covers is
 //     the newest, so that nothing it finds is newer than it or still arrives; with
-//     KeepArrivalOrder no footprint is looked at);
+//     KeepArrivalOrder no footprint is looked at; a draw with a mask or a brush for
+//     the ground of a text reads its destination anyhow, whatever these are);
 //   - which of several messages that must go before another is found first: each
 //     of them goes before it in the end;
 //   - what only makes a message more careful than it need be, unless it costs an
@@ -226,8 +227,6 @@ var effectEdits = []edit{
 	{"e.ReadsDest || e.showsItself()", "e.showsItself()"},
 	{"{&e.Source, ", "{"},
 	{"&e.Source, &e.Brush, ", "&e.Source, "},
-	{"&e.BackBrush, ", ""},
-	{", &e.Mask}", "}"},
 	{"u.Uses&UsesSurface != 0 && ", ""},
 	{" && u.Surface == e.Surface", " && u.Surface == 0"},
 }
@@ -250,7 +249,6 @@ func opaqueEdits() (all []edit) {
 
 var effectHeadEdits = []edit{
 	{"\tif h.doubt == DoubtUnread {\n\t\th.doubt = d\n\t}\n", "\th.doubt = d\n"},
-	{"h.doubt != DoubtUnread || end", "end"},
 	{"\tif end > h.size {\n\t\th.fail(DoubtMalformed)\n\t}\n", ""},
 	{"\th.fail(DoubtHead)\n", ""},
 	{"p == 0 || uint64(p) >= h.size", "uint64(p) >= h.size"},

@@ -153,6 +153,62 @@ func benchmarkOrder(b *testing.B, w workload, width, height uint32) {
 	}
 }
 
+// BenchmarkChannelArrived measures what a draw costs a channel and its queue's turns
+// by the size of the surface, and what one costs to a surface of its own.
+func BenchmarkChannelArrived(b *testing.B) {
+	column := func(n int) spiceproto.Rect {
+		return spiceproto.Rect{Left: int32(n % 40 * 32), Right: int32(n%40*32) + 32, Bottom: 1000}
+	}
+	all := func(int) spiceproto.Rect { return spiceproto.Rect{Right: 1 << 14, Bottom: 1 << 13} }
+	for _, c := range []struct {
+		name          string
+		width, height uint32
+		box           func(n int) spiceproto.Rect
+		again         bool // a new surface each time
+	}{
+		{"columns of 1920x1080", 1920, 1080, column, false},
+		{"columns of the largest", largestWidth, largestHeight, column, false},
+		{"all of 1920x1080", 1920, 1080, all, false},
+		{"all of the largest", largestWidth, largestHeight, all, false},
+		{"surfaces of 1920x1080", 1920, 1080, column, true},
+		{"surfaces of the largest", largestWidth, largestHeight, column, true},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			ch := pacer.NewChannel(pacer.Config{Mode: pacer.Adaptive, Sweeps: true, Reorder: true})
+			var o pacer.Order
+			resize := func() {
+				ch.Arrived(pacer.Message{Op: spiceproto.MsgDisplaySurfaceCreate, Width: c.width, Height: c.height})
+				o.Resize(c.width, c.height)
+			}
+			messages := make([]pacer.Message, 40)
+			for n := range messages {
+				messages[n] = put(c.box(n), false)
+			}
+			entries := make([]pacer.Entry, 2)
+			step := func(n int) {
+				if n == 0 || c.again {
+					resize()
+				}
+				e := &entries[n%2]
+				ch.Arrived(messages[n%len(messages)])
+				o.Push(e, messages[n%len(messages)], 100)
+				o.Complete(e, 1<<16, 1<<20)
+				o.Pop()
+			}
+			for n := range 100 {
+				step(n)
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			start := cpuTime()
+			for n := range b.N {
+				step(n + 1)
+			}
+			b.ReportMetric(float64(cpuTime()-start)/float64(b.N), "cpu-ns/op")
+		})
+	}
+}
+
 // Once everything has its memory, a message costs none.
 func TestOrderDoesNotAllocate(t *testing.T) {
 	for _, w := range slices.Concat(workloads, screenWorkloads) {

@@ -340,6 +340,7 @@ func TestEffectDoubts(t *testing.T) {
 		{"empty body", MsgDisplayDrawCopy, nil, 0, DoubtMalformed},
 		{"clip beyond the body", MsgDisplayDrawCopy, patched(clipped, 21, 20), 0, DoubtMalformed},
 		{"largest clip", MsgDisplayDrawCopy, patched(clipped, 21, math.MaxUint32), 0, DoubtMalformed},
+		{"clip whose length is 0 in 32 bits", MsgDisplayDrawCopy, patched(clipped, 21, 1<<28), 0, DoubtMalformed},
 		{"largest clip, short head", MsgDisplayDrawCopy, patched(clipped, 21, math.MaxUint32), 80, DoubtHead},
 		{"undefined clip", MsgDisplayDrawCopy, patched(plainCopy(), 20, 2), 0, DoubtMalformed},
 		{"empty box", MsgDisplayDrawCopy, patched(plainCopy(), 4, 30), 0, DoubtArea},
@@ -386,6 +387,32 @@ func TestEffectDoubts(t *testing.T) {
 }
 
 // A styled line is two fields longer.
+// What follows the body in the same buffer is another message's.
+func TestEffectEndsWithTheBody(t *testing.T) {
+	body := plainCopy().Append(nil)[MiniHeaderSize:]
+	more := append(body[:len(body):len(body)], make([]byte, 100)...)
+	if d := cmp.Diff(effectOf(plainCopy()), ParseEffect(MsgDisplayDrawCopy, uint32(len(body)), more)); d != "" {
+		t.Errorf("with another message behind it (-want +got)\n%s", d)
+	}
+	for size := range 57 + imageDescriptorSize {
+		if e := ParseEffect(MsgDisplayDrawCopy, uint32(size), body); e.Doubt != DoubtMalformed {
+			t.Errorf("of a body of %d bytes: doubt %v", size, e.Doubt)
+		}
+	}
+}
+
+// A pointer to the byte behind the last is none.
+func TestEffectPointerAtTheEnd(t *testing.T) {
+	body := DrawStroke{DrawBase: plainCopy().DrawBase, Brush: solid}.Append(nil)[MiniHeaderSize:]
+	size := uint32(len(body))
+	for at, want := range map[uint32]Doubt{size - 1: DoubtNone, size: DoubtMalformed} {
+		le.PutUint32(body[21:], at)
+		if e := ParseEffect(MsgDisplayDrawStroke, size, body); e.Doubt != want {
+			t.Errorf("path at %d of %d: doubt %v, want %v", at, size, e.Doubt, want)
+		}
+	}
+}
+
 func TestEffectStroke(t *testing.T) {
 	base := plainCopy().DrawBase
 	for _, attr := range []LineAttr{{}, {Flags: LineStyled}, {Flags: LineStyled, Style: []int32{1, 2}}} {
