@@ -17,16 +17,6 @@ func (l *fifo) insert(e *Entry, link func(*Entry) **Entry) {
 	l.last = e
 }
 
-// cut takes out all that come after last; nil: all.
-func (l *fifo) cut(last *Entry, link func(*Entry) **Entry) {
-	l.last = last
-	if last == nil {
-		l.first = nil
-	} else {
-		*link(last) = nil
-	}
-}
-
 // remove takes e out. Nearly always it is the first.
 func (l *fifo) remove(e *Entry, link func(*Entry) **Entry) {
 	var before *Entry

@@ -153,15 +153,12 @@ var orderEdits = []edit{
 	{"\t\t\to.grid.remove(e)\n", ""},
 	{"\t\t\te.f = footprint{}\n", ""},
 	{"\to.chained = fifo{}\n", ""},
-	{"\to.barriers.cut(last, barrierLink)\n", ""},
+	{"\to.barriers.last = last // those", "\t// those"},
 	{"\t\to.barriers.insert(e, barrierLink)\n\t}\n", "\t}\n"},
 }
 
 var listEdits = []edit{
 	{"l.last = before", "_ = before"},
-	{"l.last = last", "_ = last"},
-	{"\t\tl.first = nil\n", "\t\t_ = 0\n"},
-	{"\t\t*link(last) = nil\n", "\t\t_ = 0\n"},
 }
 
 var streamEdits = []edit{

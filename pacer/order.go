@@ -116,7 +116,7 @@ func (o *Order) forget() {
 		next = last.newer
 	}
 	o.chained = fifo{}
-	o.barriers.cut(last, barrierLink)
+	o.barriers.last = last // those that follow are entered once more
 	for e := next; e != nil; e = e.newer {
 		if e.f.proved {
 			o.grid.remove(e)

@@ -69,7 +69,6 @@ func TestOrderReplacesInItsTurn(t *testing.T) {
 		second := arrive(&o, "second", fill(b))
 		first.urgent, first.place = urgent, 5
 		second.urgent, second.place = false, 7
-		o.fair.served = nil
 		o.Sent(100, 0)
 		o.fair.serve(a) // a was sent just now: by itself, the next would wait
 		o.fair.spent = true
@@ -97,6 +96,29 @@ func TestOrderKeepsArrivalOrder(t *testing.T) {
 	}
 }
 
+// Each draw of a staircase must go after the one before, however far down the one
+// stands whose turn it is.
+func TestOrderKeepsLongChains(t *testing.T) {
+	var o Order
+	o.Resize(1920, 1080)
+	const steps = 3 * maxChain
+	for i := range int32(steps) {
+		m := fill(spiceproto.Rect{Left: 32 * i, Bottom: 32, Right: 32*i + 40})
+		m.Effect.Overwrites, m.Effect.ReadsDest = false, true
+		last := &Entry{Value: i}
+		o.Push(last, m, 1000)
+		o.Complete(last, 0, 0)
+		o.ready.remove(last)
+		last.urgent = i == steps-1 // the last one's turn has come
+		o.ready.push(last)
+	}
+	for i := range int32(steps) {
+		if e := o.Pop(); e.Value != i {
+			t.Fatalf("step %v goes, want %d", e.Value, i)
+		}
+	}
+}
+
 // A message that went before it was whole does not go again.
 func TestOrderKeepsWhatHasBegun(t *testing.T) {
 	var o Order
@@ -109,5 +131,24 @@ func TestOrderKeepsWhatHasBegun(t *testing.T) {
 	o.Complete(e, 0, 0)
 	if got := o.Pop(); got != nil {
 		t.Errorf("%v goes again", got.Value)
+	}
+}
+
+// What changes the client's caches goes before what it does not depend on, if its
+// turn has come.
+func TestOrderKeepsOnlyWhatDepends(t *testing.T) {
+	var o Order
+	o.Resize(640, 480)
+	chained := fill(spiceproto.Rect{Left: 64, Bottom: 32, Right: 96})
+	chained.Effect.Uses = spiceproto.UsesStore
+	arrive(&o, "first", fill(spiceproto.Rect{Bottom: 32, Right: 32})).place = 10
+	e := &Entry{Value: "chained"}
+	o.Push(e, chained, 1000)
+	o.Complete(e, 0, 0)
+	o.ready.remove(e)
+	e.urgent = true
+	o.ready.push(e)
+	if got := popAll(&o); !slices.Equal(got, []string{"chained", "first"}) {
+		t.Errorf("%v", got)
 	}
 }
