@@ -259,7 +259,7 @@ var effectHeadEdits = []edit{
 	{"e.ClipCount <= EffectClipRects", "true"},
 	{"e.ClipKnown && !e.ClipRects[i].Empty()", "e.ClipKnown"},
 	{"rectSize*uint64(e.ClipCount)", "uint64(rectSize*e.ClipCount)"},
-	{"\th.off = end\n}\n\n", "}\n\n"},
+	{"\th.off = end\n}\n\n", "\t_ = end\n}\n\n"},
 
 	// What every pixel gets, and whether it depends on what was there.
 	{"\te.ReadsDest = true\n", ""},
@@ -336,7 +336,7 @@ var effectHeadEdits = []edit{
 	{"flags&BitmapPaletteCacheMe != 0", "false"},
 	{"\t\tu.Uses |= UsesPaletteCache\n", ""},
 	{"\t\tu.PaletteID = h.u64()\n", ""},
-	{"\th.off = back\n", ""},
+	{"\th.off = back\n", "\t_ = back\n"},
 }
 
 var streamHeadEdits = []edit{
