@@ -108,6 +108,14 @@ func TestEffectOverwrites(t *testing.T) {
 		{"copy, bitmap", sourceOf(ImageBitmap, 0, BitmapData{Width: 30, Height: 20}), overwrites},
 		{"copy, narrow bitmap", sourceOf(ImageBitmap, 0, BitmapData{Width: 29, Height: 20}), reads},
 		{"copy, low bitmap", sourceOf(ImageBitmap, 0, BitmapData{Width: 30, Height: 19}), reads},
+		{"copy beside the image of a wider bitmap", copyOf(func(m *DrawCopy) {
+			m.Src.Type, m.Src.Payload = ImageBitmap, BitmapData{Width: 40, Height: 20}
+			m.SrcArea.Right = 31
+		}), reads},
+		{"copy below the image of a higher bitmap", copyOf(func(m *DrawCopy) {
+			m.Src.Type, m.Src.Payload = ImageBitmap, BitmapData{Width: 30, Height: 40}
+			m.SrcArea.Bottom = 21
+		}), reads},
 		{"copy of another surface", sourceOf(ImageSurface, 0, SurfaceData{2}), neither},
 		{"copy of the same surface", sourceOf(ImageSurface, 0, SurfaceData{3}), reads},
 		{"copy from the cache", sourceOf(ImageFromCache, 0, nil), overwrites},
@@ -340,7 +348,7 @@ func TestEffectDoubts(t *testing.T) {
 		{"empty body", MsgDisplayDrawCopy, nil, 0, DoubtMalformed},
 		{"clip beyond the body", MsgDisplayDrawCopy, patched(clipped, 21, 20), 0, DoubtMalformed},
 		{"largest clip", MsgDisplayDrawCopy, patched(clipped, 21, math.MaxUint32), 0, DoubtMalformed},
-		{"clip whose length is 0 in 32 bits", MsgDisplayDrawCopy, patched(clipped, 21, 1<<28), 0, DoubtMalformed},
+		{"clip as long as it is in 32 bits", MsgDisplayDrawCopy, patched(clipped, 21, 1<<28+uint32(len(testClip.Rects))), 0, DoubtMalformed},
 		{"largest clip, short head", MsgDisplayDrawCopy, patched(clipped, 21, math.MaxUint32), 80, DoubtHead},
 		{"undefined clip", MsgDisplayDrawCopy, patched(plainCopy(), 20, 2), 0, DoubtMalformed},
 		{"empty box", MsgDisplayDrawCopy, patched(plainCopy(), 4, 30), 0, DoubtArea},
