@@ -327,6 +327,9 @@ func TestEffectDoubts(t *testing.T) {
 		return b
 	}
 	clipped := copyOf(func(m *DrawCopy) { m.Clip = testClip })
+	long := copyOf(func(m *DrawCopy) {
+		m.Clip = Clip{Type: ClipRects, Rects: make([]Rect, EffectClipRects)}
+	})
 	const source, copyMask, brush, image = 21, 53, 22, 57
 	base := plainCopy().DrawBase
 	for _, c := range []struct {
@@ -348,7 +351,7 @@ func TestEffectDoubts(t *testing.T) {
 		{"empty body", MsgDisplayDrawCopy, nil, 0, DoubtMalformed},
 		{"clip beyond the body", MsgDisplayDrawCopy, patched(clipped, 21, 20), 0, DoubtMalformed},
 		{"largest clip", MsgDisplayDrawCopy, patched(clipped, 21, math.MaxUint32), 0, DoubtMalformed},
-		{"clip as long as it is in 32 bits", MsgDisplayDrawCopy, patched(clipped, 21, 1<<28+uint32(len(testClip.Rects))), 0, DoubtMalformed},
+		{"clip as long as it is in 32 bits", MsgDisplayDrawCopy, patched(long, 21, 1<<28+EffectClipRects), 0, DoubtMalformed},
 		{"largest clip, short head", MsgDisplayDrawCopy, patched(clipped, 21, math.MaxUint32), 80, DoubtHead},
 		{"undefined clip", MsgDisplayDrawCopy, patched(plainCopy(), 20, 2), 0, DoubtMalformed},
 		{"empty box", MsgDisplayDrawCopy, patched(plainCopy(), 4, 30), 0, DoubtArea},
