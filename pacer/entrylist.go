@@ -6,23 +6,15 @@ type fifo struct{ first, last *Entry }
 func chainedLink(e *Entry) **Entry { return &e.nextChained }
 func barrierLink(e *Entry) **Entry { return &e.nextBarrier }
 
-// insert enters e. Nearly always it is the newest.
+// insert enters e, the newest.
 func (l *fifo) insert(e *Entry, link func(*Entry) **Entry) {
 	*link(e) = nil
-	if l.last == nil || l.last.seq < e.seq {
-		if l.last == nil {
-			l.first = e
-		} else {
-			*link(l.last) = e
-		}
-		l.last = e
-		return
+	if l.last == nil {
+		l.first = e
+	} else {
+		*link(l.last) = e
 	}
-	at := &l.first
-	for (*at).seq < e.seq {
-		at = link(*at)
-	}
-	*link(e), *at = *at, e
+	l.last = e
 }
 
 // remove takes e out. Nearly always it is the first.

@@ -19,8 +19,7 @@ const (
 	// a menu.
 	leastUrgentCredit = 64 << 10
 	// maxPlaces is how many places of the screen one update is booked for: all of
-	// 2560×1440 pixels. For larger ones each tiny message would cost a
-	// millisecond; they take their turn from when they came.
+	// 2560×1440 pixels. Larger ones take their turn from when they came.
 	maxPlaces = 4096
 )
 
@@ -38,12 +37,12 @@ const (
 // comes seldom, and is no less one. All together have a part of the link that
 // they cannot exceed, and so nothing else starves.
 type fairness struct {
-	columns, rows int
+	tiling
 	// due is when the place has used up its share of the link, as a count of
 	// bytes sent on the channel (the theoretical arrival time of the generic
-	// cell rate algorithm, ITU-T I.371); nil until used.
+	// cell rate algorithm, ITU-T I.371); empty until used.
 	due []uint64
-	// served is sent as it was when the place was sent last; nil until used.
+	// served is sent as it was when the place was sent last; empty until used.
 	served []uint64
 	sent   uint64
 	credit int // bytes that may still go first
@@ -52,8 +51,8 @@ type fairness struct {
 }
 
 func (f *fairness) resize(width, height uint32) {
-	f.columns, f.rows = tilesOf(width, height)
-	f.due, f.served = nil, nil
+	f.tiling = tilesOf(width, height)
+	f.due, f.served = f.due[:0], f.served[:0]
 	f.most = max(f.most, leastUrgentCredit)
 	f.credit = max(f.credit, f.most)
 }
@@ -109,13 +108,12 @@ func (f *fairness) serve(box spiceproto.Rect) {
 // each calls of for each place of box, and reports whether there is one and of
 // was true for all. It does not for a box of more than maxPlaces.
 func (f *fairness) each(places *[]uint64, box spiceproto.Rect, of func(*uint64) bool) bool {
-	left, right := tilesIn(box.Left, box.Right, f.columns)
-	top, bottom := tilesIn(box.Top, box.Bottom, f.rows)
+	left, top, right, bottom := f.span(box)
 	if left >= right || top >= bottom || (right-left)*(bottom-top) > maxPlaces {
 		return false
 	}
-	if *places == nil {
-		*places = make([]uint64, f.columns*f.rows)
+	if len(*places) == 0 {
+		*places = resized(*places, f.count())
 	}
 	all := true
 	for y := top; y < bottom; y++ {

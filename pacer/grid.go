@@ -25,7 +25,7 @@ const (
 type grid struct {
 	cell          int // edge of a cell in pixels
 	columns, rows int
-	cells         [][]*Entry // nil until worth its memory
+	cells         [][]*Entry // none until worth its memory
 	wide          []*Entry
 }
 
@@ -37,10 +37,11 @@ const mostCells = 4096
 // the grid gets cells: an unsaturated channel never needs them.
 const fewWide = 4
 
-// resize makes an empty grid for a surface of the given size in pixels. Beyond
-// maxTiles it never has cells, and every message is wide.
+// resize makes an empty grid, from which all messages have been removed, one for a
+// surface of the given size in pixels. Beyond maxTiles it never has cells, and every
+// message is wide.
 func (g *grid) resize(width, height uint32) {
-	*g = grid{wide: g.wide[:0], cell: tileSize}
+	*g = grid{wide: g.wide[:0], cells: g.cells[:0], cell: tileSize}
 	const most = maxTiles * tileSize
 	w, h := int(min(width, most)), int(min(height, most))
 	across := func(pixels, cell int) int { return (pixels + cell - 1) / cell }
@@ -61,7 +62,7 @@ func (s span) cells() int { return max(s.right-s.left, 0) * max(s.bottom-s.top, 
 // touched returns the cells that share a pixel with box. What lies outside the
 // surface counts to the cells at its edge.
 func (g *grid) touched(box spiceproto.Rect) span {
-	if box.Empty() || g.cells == nil {
+	if box.Empty() || len(g.cells) == 0 {
 		return span{}
 	}
 	at := func(pixel int32, cells int) int {
@@ -76,11 +77,11 @@ func (g *grid) touched(box spiceproto.Rect) span {
 // insert enters e under what it writes and reads, with so many messages queued. It
 // reports whether there was room; if not, e is not entered at all.
 func (g *grid) insert(e *Entry, queued int) bool {
-	if g.cells == nil && g.columns > 0 && len(g.wide) >= fewWide {
-		g.cells = make([][]*Entry, g.columns*g.rows)
+	if len(g.cells) == 0 && g.columns > 0 && len(g.wide) >= fewWide {
+		g.makeCells()
 	}
 	e.spans = [2]span{g.touched(e.f.writes), g.touched(e.f.reads)}
-	e.wide = g.cells == nil || e.spans[0].cells()+e.spans[1].cells() > maxCells
+	e.wide = len(g.cells) == 0 || e.spans[0].cells()+e.spans[1].cells() > maxCells
 	if e.wide {
 		if len(g.wide) == maxWide || queued > maxScanned {
 			return false
@@ -93,6 +94,16 @@ func (g *grid) insert(e *Entry, queued int) bool {
 	}
 	g.each(e, func(cell *[]*Entry) { *cell = append(*cell, e) })
 	return true
+}
+
+// makeCells makes cells in the memory of those of an earlier grid, which are empty,
+// if these are enough.
+func (g *grid) makeCells() {
+	n := g.columns * g.rows
+	if cap(g.cells) < n {
+		g.cells = make([][]*Entry, n)
+	}
+	g.cells = g.cells[:n]
 }
 
 func (g *grid) hasRoom(e *Entry) bool {

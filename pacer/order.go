@@ -72,8 +72,10 @@ type Order struct {
 	barriers fifo // all order stays across them
 	seq      uint64
 	barrier  uint64 // seq of the last barrier that came
-	dropped  []*Entry
-	stats    OrderStats
+	// forgotten: what is queued up to this seq is a barrier.
+	forgotten uint64
+	dropped   []*Entry
+	stats     OrderStats
 }
 
 // OrderStats count what an Order did.
@@ -97,18 +99,32 @@ func (o *Order) Reorders() bool { return !o.fifo }
 // Resize starts over with a primary surface of the given size in pixels. What is
 // queued keeps its order.
 func (o *Order) Resize(width, height uint32) {
-	for e := o.oldest; e != nil; e = e.newer {
-		if !e.f.proved {
-			continue
-		}
-		o.grid.remove(e)
-		if e.f.chained {
-			o.chained.remove(e, chainedLink)
-		}
-		o.enter(e, footprint{})
-	}
+	o.forget()
 	o.grid.resize(width, height)
 	o.fair.resize(width, height)
+}
+
+// forget lets all that is queued keep its place among all. Where that has been
+// done before is not gone through again: surfaces may come and go.
+func (o *Order) forget() {
+	last := o.newest
+	for last != nil && last.seq > o.forgotten {
+		last = last.older
+	}
+	next := o.oldest
+	if last != nil {
+		next = last.newer
+	}
+	o.chained = fifo{}
+	o.barriers.last = last // those that follow are entered once more
+	for e := next; e != nil; e = e.newer {
+		if e.f.proved {
+			o.grid.remove(e)
+			e.f = footprint{}
+		}
+		o.barriers.insert(e, barrierLink)
+	}
+	o.forgotten = o.seq
 }
 
 // Push enters a message whose head has arrived, the newest of all. size is in
@@ -147,7 +163,7 @@ func (o *Order) enter(e *Entry, f footprint) {
 	switch {
 	case !e.f.proved:
 		o.barriers.insert(e, barrierLink)
-		o.barrier = max(o.barrier, e.seq)
+		o.barrier = e.seq
 	case f.chained:
 		o.chained.insert(e, chainedLink)
 	}

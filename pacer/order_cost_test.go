@@ -3,6 +3,7 @@ package pacer_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -41,14 +42,32 @@ var workloads = []workload{
 	}},
 }
 
+// screenWorkloads are what comes to a screen of 3840 × 2160 pixels.
+var screenWorkloads = []workload{
+	{"columns", func(n, _ int) spiceproto.Rect {
+		// QEMU's sweeps over ten animations, one below the other, whose left edges
+		// shift.
+		const high, wide = 216, 119
+		at, shift := n%(10*wide), n/(10*wide)%2*16
+		x, y := int32(at%wide*32+shift), int32(at/wide*high)
+		return spiceproto.Rect{Top: y, Left: x, Bottom: y + high, Right: x + 32}
+	}},
+	{"scattered", func(n, _ int) spiceproto.Rect {
+		x, y := int32(n*1237%3824), int32(n*2011%2144)
+		return spiceproto.Rect{Top: y, Left: x, Bottom: y + 16, Right: x + 16}
+	}},
+	{"full screen", func(n, _ int) spiceproto.Rect {
+		d := int32(n % 32)
+		return spiceproto.Rect{Top: d, Left: 32 - d, Bottom: d + 2128, Right: 3840 - d}
+	}},
+}
+
 // filled is an Order in which messages wait, and what is needed to go on.
 type filled struct {
 	order    pacer.Order
 	messages []pacer.Message
-	waiting  map[*pacer.Entry]bool
 	free     []*pacer.Entry
 	pushed   int
-	queued   int
 }
 
 const cycle = 10_000 // messages after which a workload begins again
@@ -63,9 +82,9 @@ func put(box spiceproto.Rect, mix bool) pacer.Message {
 
 // newFilled lets so many messages wait. What would be covered does not cover, so
 // that they stay.
-func newFilled(w workload, queued int, mix bool) *filled {
-	f := &filled{queued: queued, waiting: make(map[*pacer.Entry]bool)}
-	f.order.Resize(1<<14, 1<<13)
+func newFilled(w workload, width, height uint32, queued int, mix bool) *filled {
+	f := &filled{}
+	f.order.Resize(width, height)
 	for n := range cycle {
 		f.messages = append(f.messages, put(w.box(n, queued), mix))
 	}
@@ -100,33 +119,101 @@ func (f *filled) step() {
 	}
 }
 
+// The size of the largest screen that is sorted out.
+const largestWidth, largestHeight = 1 << 14, 1 << 13
+
 // BenchmarkOrder measures a message that comes and one that goes, while others
-// wait.
+// wait. Of those that replace each other fewer wait than are asked for.
 func BenchmarkOrder(b *testing.B) {
 	for _, w := range workloads {
-		for _, mix := range []bool{false, true} {
-			for _, queued := range []int{50, 500, 5000} {
-				b.Run(fmt.Sprintf("%s/covering=%v/queued=%d", w.name, !mix, queued), func(b *testing.B) {
-					f := newFilled(w, queued, mix)
-					for range 2 * queued {
-						f.step()
-					}
-					b.ReportAllocs()
-					b.ResetTimer()
-					for range b.N {
-						f.step()
-					}
-				})
-			}
+		benchmarkOrder(b, w, largestWidth, largestHeight)
+	}
+	for _, w := range screenWorkloads {
+		benchmarkOrder(b, w, 3840, 2160)
+	}
+}
+
+func benchmarkOrder(b *testing.B, w workload, width, height uint32) {
+	for _, mix := range []bool{false, true} {
+		for _, queued := range []int{50, 500, 5000} {
+			b.Run(fmt.Sprintf("%s/covering=%v/queued=%d", w.name, !mix, queued), func(b *testing.B) {
+				f := newFilled(w, width, height, queued, mix)
+				for range 2 * queued {
+					f.step()
+				}
+				b.ReportAllocs()
+				b.ResetTimer()
+				start := cpuTime()
+				for range b.N {
+					f.step()
+				}
+				b.ReportMetric(float64(cpuTime()-start)/float64(b.N), "cpu-ns/op")
+			})
 		}
+	}
+}
+
+// BenchmarkChannelArrived measures what a draw costs a channel and its queue's turns
+// by the size of the surface, and what one costs to a surface of its own.
+func BenchmarkChannelArrived(b *testing.B) {
+	column := func(n int) spiceproto.Rect {
+		return spiceproto.Rect{Left: int32(n % 40 * 32), Right: int32(n%40*32) + 32, Bottom: 1000}
+	}
+	all := func(int) spiceproto.Rect { return spiceproto.Rect{Right: 1 << 14, Bottom: 1 << 13} }
+	for _, c := range []struct {
+		name          string
+		width, height uint32
+		box           func(n int) spiceproto.Rect
+		again         bool // a new surface each time
+	}{
+		{"columns of 1920x1080", 1920, 1080, column, false},
+		{"columns of the largest", largestWidth, largestHeight, column, false},
+		{"all of 1920x1080", 1920, 1080, all, false},
+		{"all of the largest", largestWidth, largestHeight, all, false},
+		{"surfaces of 1920x1080", 1920, 1080, column, true},
+		{"surfaces of the largest", largestWidth, largestHeight, column, true},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			ch := pacer.NewChannel(pacer.Config{Mode: pacer.Adaptive, Sweeps: true, Reorder: true})
+			var o pacer.Order
+			resize := func() {
+				ch.Arrived(pacer.Message{Op: spiceproto.MsgDisplaySurfaceCreate, Width: c.width, Height: c.height})
+				o.Resize(c.width, c.height)
+			}
+			messages := make([]pacer.Message, 40)
+			for n := range messages {
+				messages[n] = put(c.box(n), false)
+			}
+			entries := make([]pacer.Entry, 2)
+			step := func(n int) {
+				if n == 0 || c.again {
+					resize()
+				}
+				e := &entries[n%2]
+				ch.Arrived(messages[n%len(messages)])
+				o.Push(e, messages[n%len(messages)], 100)
+				o.Complete(e, 1<<16, 1<<20)
+				o.Pop()
+			}
+			for n := range 100 {
+				step(n)
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			start := cpuTime()
+			for n := range b.N {
+				step(n + 1)
+			}
+			b.ReportMetric(float64(cpuTime()-start)/float64(b.N), "cpu-ns/op")
+		})
 	}
 }
 
 // Once everything has its memory, a message costs none.
 func TestOrderDoesNotAllocate(t *testing.T) {
-	for _, w := range workloads {
+	for _, w := range slices.Concat(workloads, screenWorkloads) {
 		for _, mix := range []bool{false, true} {
-			f := newFilled(w, 100, mix)
+			f := newFilled(w, largestWidth, largestHeight, 100, mix)
 			for range cycle {
 				f.step()
 			}

@@ -229,6 +229,9 @@ func TestProofFootprint(t *testing.T) {
 		{"WAIT_FOR_CHANNELS", spiceproto.Empty{Opcode: spiceproto.MsgWaitForChannels}, unknown},
 		{"NOTIFY", spiceproto.Empty{Opcode: spiceproto.MsgNotify}, unknown},
 		{"MIGRATE", spiceproto.Empty{Opcode: spiceproto.MsgMigrate}, unknown},
+		{"MIGRATE_DATA", spiceproto.Empty{Opcode: spiceproto.MsgMigrateData}, unknown},
+		{"DISCONNECTING", spiceproto.Empty{Opcode: spiceproto.MsgDisconnecting}, unknown},
+		{"LIST", spiceproto.Empty{Opcode: spiceproto.MsgList}, unknown},
 		{"MODE", spiceproto.DisplayMode{Width: 10, Height: 10, Bits: 32}, unknown},
 		{"MARK", spiceproto.Empty{Opcode: spiceproto.MsgDisplayMark}, unknown},
 		{"RESET", spiceproto.Empty{Opcode: spiceproto.MsgDisplayReset}, unknown},
@@ -244,6 +247,8 @@ func TestProofFootprint(t *testing.T) {
 		{"STREAM_DESTROY", spiceproto.StreamDestroy{}, unknown},
 		{"STREAM_DESTROY_ALL", spiceproto.Empty{Opcode: spiceproto.MsgDisplayStreamDestroyAll}, unknown},
 		{"STREAM_ACTIVATE_REPORT", spiceproto.Empty{Opcode: spiceproto.MsgDisplayStreamActivateReport}, unknown},
+		{"GL_SCANOUT_UNIX", spiceproto.Empty{Opcode: spiceproto.MsgDisplayGLScanoutUnix}, unknown},
+		{"QUALITY_INDICATOR", spiceproto.Empty{Opcode: spiceproto.MsgDisplayQualityIndicator}, unknown},
 		{"GL_DRAW", spiceproto.Empty{Opcode: spiceproto.MsgDisplayGLDraw}, unknown},
 		{"unknown", spiceproto.Empty{Opcode: 999}, unknown},
 	} {

@@ -64,3 +64,21 @@ func TestProofRemainderLost(t *testing.T) {
 		t.Error("what was lost is covered")
 	}
 }
+
+// What is beside or apart takes nothing away, and adds nothing.
+func TestProofRemainderApart(t *testing.T) {
+	whole := spiceproto.Rect{Top: 10, Left: 10, Bottom: 20, Right: 20}
+	for _, d := range []int32{0, 5} {
+		for _, box := range []spiceproto.Rect{
+			{Top: -10, Left: 10, Bottom: 10 - d, Right: 20}, {Top: 20 + d, Left: 10, Bottom: 40, Right: 20},
+			{Top: 10, Left: -10, Bottom: 20, Right: 10 - d}, {Top: 10, Left: 20 + d, Bottom: 20, Right: 40},
+			{Top: 25, Left: 25, Bottom: 30, Right: 30}, {},
+		} {
+			var r remainder
+			r.reset(whole)
+			if r.subtract(box) || r.n != 1 || r.pieces[0] != whole {
+				t.Errorf("without %+v there are left %+v", box, r)
+			}
+		}
+	}
+}

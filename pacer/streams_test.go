@@ -141,6 +141,32 @@ func TestOrderWhereFramesMayStillBePainted(t *testing.T) {
 	}
 }
 
+// The place of a frame is known from the frame itself or from the stream. It may
+// depend on what it is painted on, where it has a clip, and on the frame before.
+func TestStreamsFrame(t *testing.T) {
+	box, other := spiceproto.Rect{Bottom: 10, Right: 10}, spiceproto.Rect{Top: 20, Bottom: 30, Right: 10}
+	at := func(r spiceproto.Rect) footprint {
+		return footprint{proved: true, chained: true, writes: r, reads: r}
+	}
+	var s streams
+	s.note(&Message{Op: spiceproto.MsgDisplayStreamCreate, Stream: spiceproto.StreamHead{ID: 3, Dest: box}})
+	for _, c := range []struct {
+		name string
+		head spiceproto.StreamHead
+		want footprint
+	}{
+		{"where the stream is", spiceproto.StreamHead{ID: 3}, at(box)},
+		{"where the frame says", spiceproto.StreamHead{ID: 3, Dest: other}, at(other)},
+		{"of no stream, where the frame says", spiceproto.StreamHead{ID: maxStreams, Dest: other}, at(other)},
+		{"of no stream", spiceproto.StreamHead{ID: 4}, footprint{}},
+		{"of a stream that clients do not keep", spiceproto.StreamHead{ID: maxStreams}, footprint{}},
+	} {
+		if f := s.frame(&Message{Op: spiceproto.MsgDisplayStreamData, Stream: c.head}); f != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, f, c.want)
+		}
+	}
+}
+
 func copyBits(box spiceproto.Rect, x, y int32) Message {
 	body := spiceproto.CopyBits{DrawBase: spiceproto.DrawBase{Box: box}, SrcPos: spiceproto.Point{X: x, Y: y}}.Append(nil)[spiceproto.MiniHeaderSize:]
 	op := spiceproto.MsgDisplayCopyBits

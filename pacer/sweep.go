@@ -3,12 +3,6 @@ package pacer
 import "spicepacer/spiceproto"
 
 const (
-	// tileSize is the edge of a tile in pixels: QEMU cuts updates in columns
-	// of 32 pixels (ui/spice-display.c), so a finer grid tells nothing more.
-	tileSize = 32
-	// maxTiles bounds the grid whatever size a server announces: 16384×8192
-	// pixels, beyond what spice-server itself accepts.
-	maxTiles = 512 * 256
 	// steadySweeps is in how many sweeps a tile must have come for the next to
 	// wait for it: once may be a page turned, twice is a change that goes on.
 	steadySweeps = 2
@@ -35,15 +29,18 @@ const (
 // starts at the left edge of each update, so boxes shift, places do not.
 // The zero value is ready and finds no sweep until Resize.
 type Sweep struct {
-	columns, rows int
-	tiles         []tile
-	number        uint32 // of the sweep under way, from 1
-	now, before   extent // of the sweep under way, and of the one before
-	expected      int    // tiles the sweep waits for
-	seen          int    // of these, those that came
-	late          int    // of those, the ones the sweep before had missed
-	repeats       int    // draws since the last that brought a new tile
-	starved       bool
+	tiling
+	tiles       []tile // none until the first draw
+	number      uint32 // of the sweep under way, from 1
+	now, before extent // of the sweep under way, and of the one before
+	// steady counts the steady tiles by the sweep in which they came last: this
+	// one and those before that a tile may have been absent from.
+	steady   [patience + 1]int
+	expected int // tiles the sweep waits for
+	seen     int // of these, those that came
+	late     int // of those, the ones the sweep before had missed
+	repeats  int // draws since the last that brought a new tile
+	starved  bool
 }
 
 // extent is how much a sweep holds.
@@ -71,21 +68,7 @@ type tile struct {
 
 // Resize starts over on a primary surface of the given size in pixels.
 func (s *Sweep) Resize(width, height uint32) {
-	*s = Sweep{number: 1}
-	s.columns, s.rows = tilesOf(width, height)
-	s.tiles = make([]tile, s.columns*s.rows)
-}
-
-// tilesOf returns how many tiles a surface of the given size in pixels has, none
-// if they are more than maxTiles.
-func tilesOf(width, height uint32) (columns, rows int) {
-	const most = maxTiles * tileSize
-	columns = (int(min(width, most)) + tileSize - 1) / tileSize
-	rows = (int(min(height, most)) + tileSize - 1) / tileSize
-	if rows > 0 && columns > maxTiles/rows {
-		return 0, 0
-	}
-	return columns, rows
+	*s = Sweep{number: 1, tiling: tilesOf(width, height), tiles: s.tiles[:0]}
 }
 
 // Next begins the next sweep: it waits for all tiles that keep changing.
@@ -94,12 +77,14 @@ func (s *Sweep) Next() {
 	s.number++
 	s.before, s.now = s.now, extent{}
 	s.expected, s.seen, s.late, s.repeats = 0, 0, 0, 0
-	for i := range s.tiles {
-		if s.awaited(&s.tiles[i]) {
-			s.expected++
-		}
+	*s.steadyIn(s.number) = 0
+	for _, n := range s.steady {
+		s.expected += n
 	}
 }
+
+// steadyIn is the count of the steady tiles that came last in a sweep.
+func (s *Sweep) steadyIn(number uint32) *int { return &s.steady[number%uint32(len(s.steady))] }
 
 func (s *Sweep) awaited(t *tile) bool {
 	return t.run >= steadySweeps && s.number-t.last <= patience
@@ -112,6 +97,9 @@ func (s *Sweep) Draw(box spiceproto.Rect, size int) (ended bool) {
 	left, top, right, bottom := s.span(box)
 	if left >= right || top >= bottom {
 		return false
+	}
+	if len(s.tiles) == 0 {
+		s.tiles = resized(s.tiles, s.count())
 	}
 	ended = s.again(left, top, right, bottom) && (s.covered() || s.inVain())
 	if ended {
@@ -186,8 +174,12 @@ func (s *Sweep) mark(left, top, right, bottom int) (fresh int) {
 			if s.awaited(t) {
 				s.seen++
 				s.late += int(min(s.number-t.last-1, 1))
+				*s.steadyIn(t.last)--
 			}
 			t.follow(s.number)
+			if t.run >= steadySweeps {
+				*s.steadyIn(s.number)++
+			}
 			fresh++
 		}
 	}
@@ -202,26 +194,4 @@ func (t *tile) follow(number uint32) {
 		t.run = 1
 	}
 	t.last = number
-}
-
-// span returns the tiles whose centres lie in box, or the one tile under the
-// box's own centre if it holds none, cut to the grid.
-func (s *Sweep) span(box spiceproto.Rect) (left, top, right, bottom int) {
-	left, right = tilesIn(box.Left, box.Right, s.columns)
-	top, bottom = tilesIn(box.Top, box.Bottom, s.rows)
-	return left, top, right, bottom
-}
-
-func tilesIn(low, high int32, limit int) (first, end int) {
-	if high <= low || high <= 0 || limit == 0 {
-		return 0, 0
-	}
-	a, b := int64(max(low, 0)), int64(high)
-	first = int((a + tileSize/2 - 1) / tileSize)
-	end = int((b + tileSize/2 - 1) / tileSize)
-	if first >= end {
-		first = int((a + b) / 2 / tileSize)
-		end = first + 1
-	}
-	return min(first, limit), min(end, limit)
 }

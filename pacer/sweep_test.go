@@ -246,20 +246,25 @@ func TestSweepSurfaceSizes(t *testing.T) {
 		{1, 1, 1},
 		{32, 33, 2},
 		{1280, 800, 40 * 25},
-		{16384, 8192, maxTiles},
-		{8192, 16384, maxTiles},
+		{7680, 2160, 240 * 68},
+		{7680, 4320, 120 * 68},
+		{16384, 8192, 128 * 64},
+		{8192, 16384, 64 * 128},
 		{16385, 8192, 0},
-		{math.MaxUint32, 1, maxTiles},
-		{math.MaxUint32, 32, maxTiles},
+		{math.MaxUint32, 1, mostTiles},
+		{math.MaxUint32, 32, mostTiles},
 		{math.MaxUint32, 33, 0},
 		{math.MaxUint32, math.MaxUint32, 0},
 	} {
 		s := newSweep(c.width, c.height)
-		if len(s.tiles) != c.tiles {
-			t.Errorf("%d×%d: %d tiles, want %d", c.width, c.height, len(s.tiles), c.tiles)
+		if len(s.tiles) != 0 {
+			t.Errorf("%d×%d: %d tiles before the first draw", c.width, c.height, len(s.tiles))
 		}
 		for range vainPasses + 1 {
 			s.Draw(spiceproto.Rect{Right: math.MaxInt32, Bottom: math.MaxInt32}, 100)
+		}
+		if len(s.tiles) != c.tiles || s.count() > mostTiles {
+			t.Errorf("%d×%d: %d tiles, want %d", c.width, c.height, len(s.tiles), c.tiles)
 		}
 		if ended := s.number > 1; ended != (c.tiles > 0) {
 			t.Errorf("%d×%d: in sweep %d after drawing all over it %d times", c.width, c.height, s.number, vainPasses+1)
@@ -347,6 +352,7 @@ func TestSweepAlwaysEnds(t *testing.T) {
 			i := rapid.IntRange(0, len(boxes)-1).Draw(t, "box")
 			if s.Draw(boxes[i], 100) {
 				all = 0
+				wantExpected(t, s)
 			}
 			if left, top, right, bottom := s.span(boxes[i]); left < right && top < bottom {
 				all++
@@ -361,6 +367,45 @@ func TestSweepAlwaysEnds(t *testing.T) {
 			}
 		}
 	})
+}
+
+// wantExpected counts what the sweep that has just begun with a draw waits for. A
+// tile of that draw has come, and was awaited if it was late or seen.
+func wantExpected(t *rapid.T, s *Sweep) {
+	awaited := s.seen
+	for i := range s.tiles {
+		if p := &s.tiles[i]; p.last != s.number && s.awaited(p) {
+			awaited++
+		}
+	}
+	if s.expected != awaited {
+		t.Fatalf("%d tiles are expected, %d are awaited", s.expected, awaited)
+	}
+}
+
+// Surfaces that come and go without a draw cost no memory, those with one no more
+// than the largest.
+func TestSweepSurfacesComeAndGo(t *testing.T) {
+	var s Sweep
+	sides := []uint32{1 << 14, 1920, 1 << 13, 640}
+	round := func() {
+		for i := range sides {
+			s.Resize(sides[i], 1080)
+			s.Resize(sides[i], 1<<13)
+			s.Draw(spiceproto.Rect{Right: math.MaxInt32, Bottom: math.MaxInt32}, 100)
+		}
+	}
+	round()
+	if n := testing.AllocsPerRun(10, round); n != 0 {
+		t.Errorf("%v allocations for %d surfaces", n, 2*len(sides))
+	}
+	s.Resize(sides[1], 1080)
+	s.Draw(column(0, 0), 100)
+	for i, tile := range s.tiles {
+		if came := tile.last != 0; came != (i == 0) {
+			t.Errorf("tile %d of a new surface came in sweep %d", i, tile.last)
+		}
+	}
 }
 
 // Of regions that keep changing, none waits for ever: with a stop at each end

@@ -108,6 +108,14 @@ func TestEffectOverwrites(t *testing.T) {
 		{"copy, bitmap", sourceOf(ImageBitmap, 0, BitmapData{Width: 30, Height: 20}), overwrites},
 		{"copy, narrow bitmap", sourceOf(ImageBitmap, 0, BitmapData{Width: 29, Height: 20}), reads},
 		{"copy, low bitmap", sourceOf(ImageBitmap, 0, BitmapData{Width: 30, Height: 19}), reads},
+		{"copy beside the image of a wider bitmap", copyOf(func(m *DrawCopy) {
+			m.Src.Type, m.Src.Payload = ImageBitmap, BitmapData{Width: 40, Height: 20}
+			m.SrcArea.Right = 31
+		}), reads},
+		{"copy below the image of a higher bitmap", copyOf(func(m *DrawCopy) {
+			m.Src.Type, m.Src.Payload = ImageBitmap, BitmapData{Width: 30, Height: 40}
+			m.SrcArea.Bottom = 21
+		}), reads},
 		{"copy of another surface", sourceOf(ImageSurface, 0, SurfaceData{2}), neither},
 		{"copy of the same surface", sourceOf(ImageSurface, 0, SurfaceData{3}), reads},
 		{"copy from the cache", sourceOf(ImageFromCache, 0, nil), overwrites},
@@ -319,6 +327,9 @@ func TestEffectDoubts(t *testing.T) {
 		return b
 	}
 	clipped := copyOf(func(m *DrawCopy) { m.Clip = testClip })
+	long := copyOf(func(m *DrawCopy) {
+		m.Clip = Clip{Type: ClipRects, Rects: make([]Rect, EffectClipRects)}
+	})
 	const source, copyMask, brush, image = 21, 53, 22, 57
 	base := plainCopy().DrawBase
 	for _, c := range []struct {
@@ -340,6 +351,7 @@ func TestEffectDoubts(t *testing.T) {
 		{"empty body", MsgDisplayDrawCopy, nil, 0, DoubtMalformed},
 		{"clip beyond the body", MsgDisplayDrawCopy, patched(clipped, 21, 20), 0, DoubtMalformed},
 		{"largest clip", MsgDisplayDrawCopy, patched(clipped, 21, math.MaxUint32), 0, DoubtMalformed},
+		{"clip as long as it is in 32 bits", MsgDisplayDrawCopy, patched(long, 21, 1<<28+EffectClipRects), 0, DoubtMalformed},
 		{"largest clip, short head", MsgDisplayDrawCopy, patched(clipped, 21, math.MaxUint32), 80, DoubtHead},
 		{"undefined clip", MsgDisplayDrawCopy, patched(plainCopy(), 20, 2), 0, DoubtMalformed},
 		{"empty box", MsgDisplayDrawCopy, patched(plainCopy(), 4, 30), 0, DoubtArea},
@@ -386,6 +398,32 @@ func TestEffectDoubts(t *testing.T) {
 }
 
 // A styled line is two fields longer.
+// What follows the body in the same buffer is another message's.
+func TestEffectEndsWithTheBody(t *testing.T) {
+	body := plainCopy().Append(nil)[MiniHeaderSize:]
+	more := append(body[:len(body):len(body)], make([]byte, 100)...)
+	if d := cmp.Diff(effectOf(plainCopy()), ParseEffect(MsgDisplayDrawCopy, uint32(len(body)), more)); d != "" {
+		t.Errorf("with another message behind it (-want +got)\n%s", d)
+	}
+	for size := range 57 + imageDescriptorSize {
+		if e := ParseEffect(MsgDisplayDrawCopy, uint32(size), body); e.Doubt != DoubtMalformed {
+			t.Errorf("of a body of %d bytes: doubt %v", size, e.Doubt)
+		}
+	}
+}
+
+// A pointer to the byte behind the last is none.
+func TestEffectPointerAtTheEnd(t *testing.T) {
+	body := DrawStroke{DrawBase: plainCopy().DrawBase, Brush: solid}.Append(nil)[MiniHeaderSize:]
+	size := uint32(len(body))
+	for at, want := range map[uint32]Doubt{size - 1: DoubtNone, size: DoubtMalformed} {
+		le.PutUint32(body[21:], at)
+		if e := ParseEffect(MsgDisplayDrawStroke, size, body); e.Doubt != want {
+			t.Errorf("path at %d of %d: doubt %v, want %v", at, size, e.Doubt, want)
+		}
+	}
+}
+
 func TestEffectStroke(t *testing.T) {
 	base := plainCopy().DrawBase
 	for _, attr := range []LineAttr{{}, {Flags: LineStyled}, {Flags: LineStyled, Style: []int32{1, 2}}} {
