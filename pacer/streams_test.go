@@ -96,6 +96,8 @@ func TestOrderWhereFramesMayStillBePainted(t *testing.T) {
 	}
 	create := stream(spiceproto.MsgDisplayStreamCreate, video, false)
 	createHidden := stream(spiceproto.MsgDisplayStreamCreate, video, true)
+	createLarger := stream(spiceproto.MsgDisplayStreamCreate, larger, false)
+	smaller := stream(spiceproto.MsgDisplayStreamDataSized, video, false)
 	sized := stream(spiceproto.MsgDisplayStreamDataSized, larger, false)
 	hide := stream(spiceproto.MsgDisplayStreamClip, spiceproto.Rect{}, true)
 	show := stream(spiceproto.MsgDisplayStreamClip, spiceproto.Rect{}, false)
@@ -111,6 +113,7 @@ func TestOrderWhereFramesMayStillBePainted(t *testing.T) {
 		{"beside it", []Message{create}, fill(corner), true},
 		{"from it", []Message{create}, copyBits(corner, 120, 120), false},
 		{"beside smaller frames only", []Message{create, sized}, fill(corner), false},
+		{"beside a smaller frame", []Message{createLarger, smaller}, fill(corner), false},
 		{"on one that is hidden", []Message{create, hide}, fill(video), true},
 		{"on one that is hidden from the start", []Message{createHidden}, fill(video), true},
 		{"on one that is shown again", []Message{create, hide, show}, fill(video), false},
