@@ -35,10 +35,10 @@ func (f CertificateFiles) Load() (tls.Certificate, error) {
 
 func (f CertificateFiles) read() (chain, key []byte, err error) {
 	if chain, err = os.ReadFile(f.Cert); err != nil {
-		return nil, nil, fmt.Errorf("read certificate: %w", err)
+		return nil, nil, fmt.Errorf("read certificate (tls.cert; tls.self_signed makes one): %w", err)
 	}
 	if key, err = os.ReadFile(f.Key); err != nil {
-		return nil, nil, fmt.Errorf("read certificate key: %w", err)
+		return nil, nil, fmt.Errorf("read certificate key (tls.key): %w", err)
 	}
 	return chain, key, nil
 }

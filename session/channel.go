@@ -56,6 +56,9 @@ type channel struct {
 	stats       *Stats
 	trace       ChannelTrace      // nil: not traced
 	guard       *firewall.Channel // nil: no firewall
+	// closedBy is the leg that ended the relay in good order, once it has ended:
+	// client or hypervisor, or empty.
+	closedBy string
 }
 
 // framer returns one at the start of either leg's messages.

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -184,10 +185,20 @@ func (s *Server) startTLS(ctx context.Context, c *client) error {
 	c.limit(s.cfg.Timeouts.TLSAccept) // another one was for what came before
 	conn := tls.Server(&recordBuffer{Conn: c.sock}, s.clientTLS)
 	if err := conn.HandshakeContext(ctx); err != nil {
-		return inTime(err, "TLS handshake", s.cfg.Timeouts.TLSAccept)
+		return inTime(explainHandshake(err), "TLS handshake", s.cfg.Timeouts.TLSAccept)
 	}
 	c.conn = conn
 	return nil
+}
+
+// explainHandshake adds what the error of a handshake is a sign of. OpenSSL clients
+// that reject a certificate in TLS 1.3 send their alert in the clear, which crypto/tls
+// takes for a record it cannot decrypt.
+func explainHandshake(err error) error {
+	if err != nil && strings.Contains(err.Error(), "bad record MAC") {
+		return fmt.Errorf("the client may not trust the certificate or the name in it: %w", err)
+	}
+	return err
 }
 
 // authorize asks for the client's target and answers a refusal.
@@ -279,10 +290,18 @@ func (s *Server) run(ctx context.Context, ch *channel) {
 	if err != nil && !peerGone(err) && ctx.Err() == nil {
 		level = zap.WarnLevel
 	}
-	ch.log.With(truncatedFields(err)...).Log(level, "relay ended", zap.Duration("after", time.Since(start)),
+	ch.log.With(endFields(ch, err)...).Log(level, "relay ended", zap.Duration("after", time.Since(start)),
 		zap.Uint64("bytes_to_client", ch.stats.BytesToClient.Load()),
 		zap.Uint64("bytes_to_server", ch.stats.BytesToServer.Load()),
 		zap.NamedError("reason", err))
+}
+
+// endFields are what the last line of a relay tells beside the reason.
+func endFields(ch *channel, err error) []zap.Field {
+	if ch.closedBy != "" {
+		return []zap.Field{zap.String("closed_by", ch.closedBy)}
+	}
+	return truncatedFields(err)
 }
 
 var resultMessages = map[Result]string{

@@ -64,9 +64,18 @@ func relay(ctx context.Context, ch *channel, cfg relayConfig) error {
 	cause := r.truncation()
 	r.close()
 	if errors.Is(cause, io.EOF) {
+		ch.closedBy = closer(cause)
 		return nil
 	}
 	return cause
+}
+
+// closer names the leg whose peer closed it.
+func closer(cause error) string {
+	if e, ok := errors.AsType[*legError](cause); ok {
+		return e.leg
+	}
+	return ""
 }
 
 // relaying is a relay under way.

@@ -77,6 +77,27 @@ func TestEndInsideAFullHeader(t *testing.T) {
 	})
 }
 
+// Who closes a channel between two messages is told, and is no reason to warn.
+func TestCloserIsLogged(t *testing.T) {
+	for _, closer := range []string{"client", "hypervisor"} {
+		h := newHypervisor(t)
+		if closer == "hypervisor" {
+			h.then = func(c net.Conn) { c.Write(opaque(250, 10)) }
+		}
+		p := startProxy(t, h.target(), nil)
+		c := p.client()
+		c.open(linkMess(spiceproto.ChannelInputs))
+		if closer == "client" {
+			c.wantEcho()
+		} else {
+			c.wantEnd(opaque(250, 10))
+		}
+		c.Close()
+		await(t, p.ended, "end")
+		p.wantLog(zap.InfoLevel, "relay ended", "closed_by:"+closer)
+	}
+}
+
 // The last line of a channel names the side, the peer and how much was missing.
 func TestTruncatedMessageIsLogged(t *testing.T) {
 	p := startProxy(t, newHypervisor(t).target(), nil)

@@ -27,7 +27,8 @@ type ChannelTrace interface {
 	State(now time.Time, s pacer.Trace)
 	// Order is a change of the order in which messages came from the hypervisor.
 	Order(now time.Time, e OrderEvent)
-	Close()
+	// Close ends the trace, and returns when all is written.
+	Close(now time.Time)
 }
 
 // OrderEvent is what the display queue did with a message.
@@ -68,7 +69,7 @@ func (s *Server) startTrace(ch *channel, info ChannelInfo) (end func()) {
 		return func() {}
 	}
 	ch.trace = t
-	return t.Close
+	return func() { t.Close(time.Now()) }
 }
 
 // traced returns what looks at the messages of one direction: observe, which may

@@ -54,7 +54,7 @@ func (m *memo) Order(_ time.Time, e OrderEvent) {
 	m.orders = append(m.orders, e)
 }
 
-func (m *memo) Close() {
+func (m *memo) Close(time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.closed++

@@ -43,13 +43,13 @@ var (
 	heldDesc = desc("display_acks_held_total",
 		"ACKs that went to the hypervisor later than they might have.", "mode")
 	holdDesc = desc("display_ack_hold_seconds_total",
-		"Time these ACKs were held, in seconds.", "mode")
+		"Time for which ACKs to the hypervisor were held, in seconds.", "mode")
 	sweepsDesc = desc("display_sweeps_total",
 		"Times the read valve let the hypervisor send a sweep of updates.", "mode")
 	replacedDesc = desc("display_replaced_messages_total",
 		"Messages that were not sent to the client because newer ones cover them.", "mode")
 	replacedBytesDesc = desc("display_replaced_bytes_total",
-		"Bytes of these messages, headers included.", "mode")
+		"Bytes of the messages that were not sent because newer ones cover them, headers included.", "mode")
 	overtookDesc = desc("display_overtaking_messages_total",
 		"Messages that were sent to the client before older ones.", "mode")
 )

@@ -38,6 +38,7 @@ type channelTrace struct {
 	lastAt time.Time
 
 	arrived uint64 // messages of the hypervisor, whose reader owns it
+	ended   time.Time
 }
 
 // traceEntry is an event on its way to the file. Head is not shared with the
@@ -101,8 +102,9 @@ func (t *channelTrace) put(e traceEntry) {
 	}
 }
 
-// Close implements session.ChannelTrace. It returns when all is written.
-func (t *channelTrace) Close() {
+// Close implements session.ChannelTrace.
+func (t *channelTrace) Close(now time.Time) {
+	t.ended = now
 	close(t.events)
 	<-t.written
 	t.traces.closed(t)
@@ -172,9 +174,7 @@ func (w *traceWriter) entry(e traceEntry) error {
 
 // end says that the channel has ended.
 func (w *traceWriter) end() error {
-	if w.last.IsZero() {
-		w.last = w.trace.head.Start
-	}
+	w.last = w.trace.ended
 	if err := w.event(TraceEvent{Event: EventEnd, Count: w.trace.dropped.Load()}); err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func TestTrace(t *testing.T) {
 	c.Order(after(16*time.Millisecond), session.OrderEvent{Message: 2, Other: 3, Reason: session.OrderCovered})
 	c.Order(after(17*time.Millisecond), session.OrderEvent{Message: 4, Other: 1, Reason: session.OrderUrgent})
 	c.Order(after(18*time.Millisecond), session.OrderEvent{Message: 5, Other: 1, Reason: session.OrderTurn})
-	c.Close()
+	c.Close(after(time.Minute))
 	names, contents := ts.files(t)
 	if want := []string{"spice-20260102T030405.006000-0f0e-display-0-000001.trace.jsonl"}; !slices.Equal(names, want) {
 		t.Errorf("files %q, want %q", names, want)
@@ -123,7 +123,7 @@ func TestTraceKeepsSecrets(t *testing.T) {
 				c.Message(traceStart, d, spiceproto.Header{Type: op, Size: uint32(len(body))}, body)
 			}
 		}
-		c.Close()
+		c.Close(after(time.Minute))
 	}
 	_, contents := ts.files(t)
 	if len(contents) != 11 {
@@ -161,7 +161,7 @@ func TestTraceNeverWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	go c.run(f)
-	c.Close()
+	c.Close(after(time.Minute))
 	_, contents := ts.files(t)
 	events := map[Event]uint64{}
 	for _, e := range parse(t, contents[0]) {
@@ -197,7 +197,7 @@ func TestTraceRotates(t *testing.T) {
 	for i := range messages {
 		c.Message(after(time.Duration(i)*time.Millisecond), spiceproto.ServerToClient, spiceproto.Header{Type: 104, Size: uint32(i)}, nil)
 	}
-	c.Close()
+	c.Close(after(time.Minute))
 	names, contents := ts.files(t)
 	if len(names) != traceFiles {
 		t.Fatalf("files %q, want the last %d", names, traceFiles)
@@ -262,7 +262,7 @@ func TestTraceDirectoryIsBounded(t *testing.T) {
 		return total, names
 	}
 	for i := range 20 {
-		one(fmt.Sprintf("%04d", i)).Close()
+		one(fmt.Sprintf("%04d", i)).Close(after(time.Minute))
 		if total, names := size(); total > ts.limit {
 			t.Fatalf("%d bytes in %q, want at most %d", total, names, ts.limit)
 		}
@@ -282,7 +282,7 @@ func TestTraceDirectoryIsBounded(t *testing.T) {
 		}
 	}
 	for _, c := range open {
-		c.Close()
+		c.Close(after(time.Minute))
 	}
 	if entries := logged.All(); len(entries) != 1 || entries[0].ContextMap()["connection_ref"] != "4" {
 		t.Errorf("logged %v, want one line for both channels", entries)
@@ -290,7 +290,7 @@ func TestTraceDirectoryIsBounded(t *testing.T) {
 	if c := ts.Trace(session.ChannelInfo{}); c == nil {
 		t.Error("no trace although there is room again")
 	} else {
-		c.Close()
+		c.Close(after(time.Minute))
 	}
 }
 
@@ -305,9 +305,9 @@ func TestTraceFilesAreBounded(t *testing.T) {
 	}
 	long := ts.trace(t, spiceproto.ChannelMain, "long")
 	for i := range 20 {
-		ts.trace(t, spiceproto.ChannelCursor, fmt.Sprintf("%04d", i)).Close()
+		ts.trace(t, spiceproto.ChannelCursor, fmt.Sprintf("%04d", i)).Close(after(time.Minute))
 	}
-	long.Close()
+	long.Close(after(time.Minute))
 	names, _ := ts.files(t)
 	var refs []string
 	for _, name := range names {
@@ -329,7 +329,7 @@ func TestTraceFilesUnderWayAreBounded(t *testing.T) {
 			t.Errorf("channel %d traced: %v, want two of them", i, c != nil)
 		}
 		if c != nil {
-			defer c.Close()
+			defer c.Close(after(time.Minute))
 		}
 	}
 }
@@ -352,7 +352,7 @@ func TestTracesOfAnEarlierProcessAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	ts.fileSize, ts.limit = 1000, 2500
-	ts.trace(t, spiceproto.ChannelMain, "new").Close()
+	ts.trace(t, spiceproto.ChannelMain, "new").Close(after(time.Minute))
 	names, _ := ts.files(t)
 	if len(names) != 2 || names[0] != "spice-1.trace.jsonl" || !strings.Contains(names[1], "-new-") {
 		t.Errorf("kept %q, want the new one and the last of the old", names)
@@ -363,13 +363,13 @@ func TestTracesOfAnEarlierProcessAreBounded(t *testing.T) {
 func TestTraceFileRemovedByHand(t *testing.T) {
 	ts := newTraces(t)
 	ts.maxFiles = 2
-	ts.trace(t, spiceproto.ChannelMain, "1").Close()
-	ts.trace(t, spiceproto.ChannelMain, "2").Close()
+	ts.trace(t, spiceproto.ChannelMain, "1").Close(after(time.Minute))
+	ts.trace(t, spiceproto.ChannelMain, "2").Close(after(time.Minute))
 	names, _ := ts.files(t)
 	if err := os.Remove(filepath.Join(ts.dir, names[0])); err != nil {
 		t.Fatal(err)
 	}
-	ts.trace(t, spiceproto.ChannelMain, "3").Close()
+	ts.trace(t, spiceproto.ChannelMain, "3").Close(after(time.Minute))
 	if names, _ = ts.files(t); len(names) != 2 {
 		t.Errorf("kept %q, want two", names)
 	}
@@ -389,7 +389,7 @@ func TestTraceDiskFails(t *testing.T) {
 	for range 3 * traceBacklog {
 		c.Message(traceStart, spiceproto.ServerToClient, spiceproto.Header{}, nil)
 	}
-	c.Close()
+	c.Close(after(time.Minute))
 	if entries := logged.All(); len(entries) != 1 || entries[0].Message != "trace ended early" {
 		t.Errorf("logged %v, want one warning", entries)
 	}

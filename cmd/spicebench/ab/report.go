@@ -48,7 +48,7 @@ type summary struct {
 	mbit              float64
 	ageP95            float64 // ms
 	regions           int
-	least, most       int // updates of a region
+	least, most       float64 // updates of a region, a minute
 	windows           []uint32
 	queues            [3]float64 // medians in KiB: client leg, proxy's backend, QEMU
 	qemuCPU, proxyCPU float64    // percent of one processor
@@ -67,10 +67,11 @@ func (g *group) summarise() summary {
 		mbit = append(mbit, r.Client.Mbit())
 		ages = append(ages, milliseconds(r.Client.Age.P95))
 		s.regions = r.Client.Age.Regions
-		if i == 0 || r.Client.Age.LeastUpdates < s.least {
-			s.least = r.Client.Age.LeastUpdates
+		least, most := r.updatesPerMinute()
+		if i == 0 || least < s.least {
+			s.least = least
 		}
-		s.most = max(s.most, r.Client.Age.MostUpdates)
+		s.most = max(s.most, most)
 		if !slices.Contains(s.windows, r.Client.Window) {
 			s.windows = append(s.windows, r.Client.Window)
 		}
@@ -89,6 +90,16 @@ func (g *group) summarise() summary {
 		s.queues[j] = percentile(q, 50) / 1024
 	}
 	return s
+}
+
+// updatesPerMinute is how often the least and the most updated region came. Arms that
+// answer sooner are measured for less time.
+func (r Result) updatesPerMinute() (least, most float64) {
+	minutes := r.Client.Elapsed.Minutes()
+	if minutes == 0 {
+		return 0, 0
+	}
+	return float64(r.Client.Age.LeastUpdates) / minutes, float64(r.Client.Age.MostUpdates) / minutes
 }
 
 func summarise(results []Result) []summary {
@@ -126,7 +137,7 @@ var columns = []column{
 	{"Mbit/s", func(s, _ summary) string { return s.number(s.mbit, 2) }},
 	{"of QEMU", func(s, _ summary) string { return s.number(s.backend, 2) }},
 	{"age p95 ms", func(s, _ summary) string { return s.ofRegions(fmt.Sprintf("%.0f", s.ageP95)) }},
-	{"updates", func(s, _ summary) string { return s.ofRegions(fmt.Sprintf("%d..%d", s.least, s.most)) }},
+	{"updates/min", func(s, _ summary) string { return s.ofRegions(fmt.Sprintf("%.0f..%.0f", s.least, s.most)) }},
 	{"W", func(s, _ summary) string { return s.window() }},
 	{"backlog KiB", func(s, _ summary) string { return s.backlog() }},
 	{"CPU %", func(s, _ summary) string { return s.cpu() }},
@@ -136,8 +147,8 @@ var columns = []column{
 }
 
 // legend explains the columns that do not explain themselves.
-const legend = `age: time since a cell of the activity, 32 by 32 pixels, was last updated; updates: of
-the least and the most updated cell. W: spice-server's ACK window. backlog: medians of
+const legend = `age: time since a cell of the activity, 32 by 32 pixels, was last updated; updates
+a minute: of the least and the most updated cell. W: spice-server's ACK window. backlog: medians of
 the proxy's client socket (unacknowledged), the proxy's socket to QEMU (unread)
 and QEMU's socket (unacknowledged). of QEMU: Mbit/s that QEMU sent. CPU: QEMU / proxy, of one processor. ×: ratio
 to passthrough; passthrough2 is passthrough again and shows what is chance.

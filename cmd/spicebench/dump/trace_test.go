@@ -36,7 +36,7 @@ func traceFile(t *testing.T, full bool) []byte {
 	trace.Message(at, down, h, draw[6:])
 	trace.Message(at, up, spiceproto.Header{Type: spiceproto.MsgcAck}, nil)
 	trace.State(at, pacer.Trace{Reading: true, Window: 20, State: pacer.State{QueueBytes: 5, Rate: 1e6, Base: 80 * time.Millisecond}})
-	trace.Close()
+	trace.Close(at)
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("files %q, err %v", files, err)
