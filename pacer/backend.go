@@ -1,6 +1,9 @@
 package pacer
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 const (
 	// backendWindow is how long the hypervisor leg must be the limit before
@@ -51,6 +54,8 @@ type Backend struct {
 	held    bool
 	starved bool
 	wasFree bool
+	// window is the buffer that the kernel took the window for; 0: the first one.
+	window int
 }
 
 // Free tells that the buffer asked for last was for a channel that nothing held.
@@ -123,11 +128,15 @@ func (b *Backend) harmless(d time.Duration) bool {
 
 func (b *Backend) widen(free bool) int {
 	b.starved, b.wasFree = false, free
+	b.window = cmp.Or(b.window, b.Buffer)
 	b.Buffer = min(b.Buffer*widenFactor, b.Most)
+	if free {
+		b.window = b.Buffer
+	}
 	return b.Buffer
 }
 
-// capacity is what one buffer per round trip carries in d, in bytes.
+// capacity is what one window per round trip carries in d, in bytes.
 func (b *Backend) capacity(d time.Duration) float64 {
-	return float64(b.Buffer) * d.Seconds() / max(b.RTT, minBackendRTT).Seconds()
+	return float64(cmp.Or(b.window, b.Buffer)) * d.Seconds() / max(b.RTT, minBackendRTT).Seconds()
 }

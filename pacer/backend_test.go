@@ -123,6 +123,26 @@ func TestBackendStarved(t *testing.T) {
 	}
 }
 
+// The window stays what it was when a buffer is widened for a channel that is not
+// free. It may be the limit afterwards as before, whatever the buffer admits.
+func TestBackendWidensTheWindowOfAWideBuffer(t *testing.T) {
+	b := newBackend()
+	for range 2 {
+		b.Starved()
+		b.Read(epoch, 1)
+	}
+	const carried = 4e6 // bytes per second, what the first window carries
+	start := epoch.Add(time.Second)
+	readFor(b, start, 1.5e6, time.Second)
+	if b.Buffer != 4*backendBuffer || b.Free() {
+		t.Fatalf("buffer %d, free %v before the window is the limit", b.Buffer, b.Free())
+	}
+	readFor(b, start.Add(time.Second), carried, time.Second)
+	if b.Buffer != 8*backendBuffer || !b.Free() {
+		t.Errorf("buffer %d, free %v, want %d for a channel that nothing else holds", b.Buffer, b.Free(), 8*backendBuffer)
+	}
+}
+
 func TestBackendUnmanaged(t *testing.T) {
 	for _, b := range []*pacer.Backend{
 		{},

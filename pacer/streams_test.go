@@ -90,15 +90,16 @@ func TestOrderStreams(t *testing.T) {
 func TestOrderWhereFramesMayStillBePainted(t *testing.T) {
 	video := spiceproto.Rect{Left: 100, Top: 100, Right: 300, Bottom: 300}
 	larger := spiceproto.Rect{Left: 100, Top: 100, Right: 400, Bottom: 400}
+	smaller := spiceproto.Rect{Left: 100, Top: 100, Right: 200, Bottom: 200}
 	corner := spiceproto.Rect{Left: 380, Top: 380, Right: 396, Bottom: 396}
 	stream := func(op uint16, dest spiceproto.Rect, hidden bool) Message {
 		return Message{Op: op, Stream: spiceproto.StreamHead{ID: 3, Dest: dest, Hidden: hidden}}
 	}
 	create := stream(spiceproto.MsgDisplayStreamCreate, video, false)
 	createHidden := stream(spiceproto.MsgDisplayStreamCreate, video, true)
-	createLarger := stream(spiceproto.MsgDisplayStreamCreate, larger, false)
-	smaller := stream(spiceproto.MsgDisplayStreamDataSized, video, false)
 	sized := stream(spiceproto.MsgDisplayStreamDataSized, larger, false)
+	sizedDown := stream(spiceproto.MsgDisplayStreamDataSized, smaller, false)
+	rim := spiceproto.Rect{Left: 250, Top: 250, Right: 266, Bottom: 266}
 	hide := stream(spiceproto.MsgDisplayStreamClip, spiceproto.Rect{}, true)
 	show := stream(spiceproto.MsgDisplayStreamClip, spiceproto.Rect{}, false)
 	destroy := stream(spiceproto.MsgDisplayStreamDestroy, spiceproto.Rect{}, false)
@@ -112,8 +113,8 @@ func TestOrderWhereFramesMayStillBePainted(t *testing.T) {
 		{"on a video", []Message{create}, fill(video), false},
 		{"beside it", []Message{create}, fill(corner), true},
 		{"from it", []Message{create}, copyBits(corner, 120, 120), false},
-		{"beside smaller frames only", []Message{create, sized}, fill(corner), false},
-		{"beside a smaller frame", []Message{createLarger, smaller}, fill(corner), false},
+		{"on larger frames", []Message{create, sized}, fill(corner), false},
+		{"on earlier, larger frames", []Message{create, sizedDown}, fill(rim), false},
 		{"on one that is hidden", []Message{create, hide}, fill(video), true},
 		{"on one that is hidden from the start", []Message{createHidden}, fill(video), true},
 		{"on one that is shown again", []Message{create, hide, show}, fill(video), false},

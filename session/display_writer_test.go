@@ -2,6 +2,8 @@ package session
 
 import (
 	"bytes"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,9 +17,9 @@ import (
 
 // newWriterDisplay returns a display on which no goroutine runs, and the client's
 // end of its link, in a synctest bubble.
-func newWriterDisplay(t *testing.T) (*display, *farEnd) {
+func newWriterDisplay(t *testing.T, link spicetest.LinkConfig) (*display, *farEnd) {
 	t.Helper()
-	_, near, far := spicetest.NewLink(spicetest.LinkConfig{})
+	_, near, far := spicetest.NewLink(link)
 	_, server, hypervisor := spicetest.NewLink(spicetest.LinkConfig{})
 	ch := &channel{
 		kind: spiceproto.ChannelDisplay, mode: pacer.Adaptive, log: zap.NewNop(), stats: new(Stats),
@@ -52,7 +54,7 @@ func (d *display) handedOver() bool {
 // writer's own goroutine waits.
 func TestReaderWritesOnAFreeLink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d, client := newWriterDisplay(t)
+		d, client := newWriterDisplay(t, spicetest.LinkConfig{})
 		d.writer.idle = true
 		m := opaque(250, 30_000)
 		for _, part := range [][]byte{m[:3], m[3:200], m[200:], bytes.Repeat(opaque(251, 10), 100)} {
@@ -70,7 +72,7 @@ func TestReaderWritesOnAFreeLink(t *testing.T) {
 // While the writer's goroutine writes, or waits for room, only it does.
 func TestReaderLeavesWritingToTheWriter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d, client := newWriterDisplay(t)
+		d, client := newWriterDisplay(t, spicetest.LinkConfig{})
 		if err := d.accept(opaque(250, 100)); err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +90,7 @@ func TestReaderLeavesWritingToTheWriter(t *testing.T) {
 // Beyond the budget nothing is written by the reader, which must not wait.
 func TestReaderLeavesWhatThereIsNoRoomFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d, client := newWriterDisplay(t)
+		d, client := newWriterDisplay(t, spicetest.LinkConfig{})
 		d.writer.idle = true
 		d.ch.client.probe = func() (pacer.LinkSample, error) {
 			return pacer.LinkSample{Outstanding: 1 << 30}, nil
@@ -102,4 +104,73 @@ func TestReaderLeavesWhatThereIsNoRoomFor(t *testing.T) {
 		}
 		client.wantNothing(time.Second)
 	})
+}
+
+// Whoever writes, on a link that is full or a socket that is, all of it goes out in
+// its order, fillers that a second display asks for meanwhile included, each message
+// in one piece, and nothing waits for what comes after it.
+func TestReaderAndWriterTakeTurns(t *testing.T) {
+	for seed := range uint64(12) {
+		synctest.Test(t, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 0))
+			d, client := newWriterDisplay(t, spicetest.LinkConfig{
+				Profile: path(20, []float64{1, 10, 1000}[seed%3]), SendBuffer: []int{20_000, 1 << 20}[seed%2],
+			})
+			written := make(chan error, 1)
+			go func() { written <- d.writer.run() }()
+			received := client.collect()
+			fillers := 0
+			fill := func() {
+				d.mu.Lock()
+				fillers++
+				d.queue.fill(1)
+				d.pace.Stored(fillerSize, d.queue.memory)
+				d.mu.Unlock()
+				wake(d.arrived)
+			}
+			var want [][]byte
+			for range 60 {
+				m := opaque(250, random.IntN(20_000))
+				want = append(want, m)
+				later := time.AfterFunc(time.Duration(random.IntN(20))*time.Millisecond, fill)
+				for len(m) > 0 {
+					n := min(len(m), 1+random.IntN(8000))
+					if err := d.accept(m[:n]); err != nil {
+						t.Fatal(err)
+					}
+					m = m[n:]
+					time.Sleep(time.Duration(random.IntN(5)) * time.Millisecond)
+				}
+				later.Stop()
+			}
+			time.Sleep(time.Minute)
+			d.mu.Lock()
+			if n := d.queue.ready(); n > 0 || !d.writer.idle {
+				t.Errorf("seed %d: %d bytes wait, the writer waits: %v", seed, n, d.writer.idle)
+			}
+			d.mu.Unlock()
+			d.readerEnded(errEnded)
+			if err := <-written; err != errEnded {
+				t.Error(err)
+			}
+			d.ch.client.conn.Close()
+			got, others := withoutFillers(received())
+			wantBytes(t, got, slices.Concat(want...))
+			if others != fillers {
+				t.Errorf("seed %d: %d of %d fillers came", seed, others, fillers)
+			}
+		})
+	}
+}
+
+// withoutFillers takes the fillers out of a stream and counts them.
+func withoutFillers(stream []byte) (rest []byte, fillers int) {
+	for _, m := range messages(stream) {
+		if h, _ := spiceproto.ParseHeader(m); h.Type == spiceproto.MsgDisplayInvalList {
+			fillers++
+			continue
+		}
+		rest = append(rest, m...)
+	}
+	return rest, fillers
 }

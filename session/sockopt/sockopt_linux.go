@@ -144,7 +144,9 @@ func SetReceiveBuffer(c syscall.Conn, bytes int) error {
 // OpenWindow lets a connected socket announce a window as large as a receive
 // buffer of the given bytes admits. A small SO_RCVBUF set before connect bounds the
 // window for good (net/ipv4/tcp_output.c, tcp_connect_init), whatever the buffer
-// becomes; only a change of the segments' size makes the kernel look again.
+// becomes; only a change of the segments' size makes the kernel look again. The
+// window is at most 65535 bytes all the same: its scale was agreed on while
+// connecting (RFC 7323, 2.2), for the small buffer, which needs none.
 func OpenWindow(c syscall.Conn, bytes int) error {
 	raw, err := c.SyscallConn()
 	if err != nil {

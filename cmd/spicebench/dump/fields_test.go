@@ -118,8 +118,8 @@ func guardAllocs(t *testing.T, n int, f func()) {
 	t.Fatalf("%d bytes allocated for a file of %d, want at most %d", got, n, most)
 }
 
-// TestAllocationBound dumps what costs most for its size, and not
-// far from the bound.
+// TestAllocationBound dumps what costs most for its size, and not far from the
+// bound.
 func TestAllocationBound(t *testing.T) {
 	file := []byte(`{"trace":"spicepacer-trace-1","channel":"display"}` + "\n" + strings.Repeat("{}\n", 20_000))
 	var before, after runtime.MemStats
