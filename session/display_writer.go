@@ -29,7 +29,7 @@ const (
 type displayWriter struct {
 	d        *display
 	out      messageWriter
-	overhead int // per write, on the wire
+	overhead int // per record, on the wire
 	segment  int // payload of a full segment, 0: unknown
 	timer    *time.Timer
 	idle     bool // nobody has it: its own goroutine waits. Guarded by d.mu
@@ -167,7 +167,7 @@ func (w *displayWriter) await() {
 // the writer does anything else. The caller holds mu.
 func (w *displayWriter) take(buf []byte) int {
 	d, now := w.d, time.Now()
-	t := d.queue.take(buf[:w.size(len(buf))], d.pace.Burst())
+	t := d.queue.take(buf[:w.size(len(buf))], d.pace.Burst(), w.overhead)
 	d.pace.Sent(now, t.bytes, t.messages, d.queue.memory)
 	for range t.fillers {
 		d.pace.Filled(now)

@@ -194,10 +194,17 @@ type taken struct {
 }
 
 // take moves up to len(p) bytes of the message that is next, and of those after
-// it, into p. burst is for the order.
-func (q *queue) take(p []byte, burst int) (t taken) {
+// it, into p. burst is for the order; overhead is what each message after the first
+// adds on the wire, for which it leaves as many bytes of p empty.
+func (q *queue) take(p []byte, burst, overhead int) (t taken) {
 	for t.bytes < len(p) {
 		if q.current == nil {
+			if t.bytes > 0 {
+				p = p[:max(len(p)-overhead, t.bytes)]
+				if t.bytes == len(p) {
+					break
+				}
+			}
 			if q.current = q.next(); q.current == nil {
 				break
 			}

@@ -61,7 +61,7 @@ func (m *queueModel) store(n int) {
 // take takes up to n bytes and checks them.
 func (m *queueModel) take(t interface{ Fatalf(string, ...any) }, n int) {
 	p := make([]byte, n)
-	took := m.queue.take(p, 0)
+	took := m.queue.take(p, 0, 0)
 	got, ended := took.bytes, took.messages
 	if want := min(n, len(m.stored)-m.taken); got != want {
 		t.Fatalf("took %d bytes of %d, want %d", got, n, want)
@@ -167,6 +167,28 @@ func TestQueueCutsThrough(t *testing.T) {
 	m.check(t)
 }
 
+// What messages beyond the first add on the wire has its place in a write: else
+// each write of several would end in a segment of some bytes.
+func TestQueueLeavesRoomForRecords(t *testing.T) {
+	for _, c := range []struct{ body, size, overhead, want int }{
+		{100, 500, 0, 500},
+		{100, 500, 22, 4 * 106}, // the rest has no room for more than an overhead
+		{100, 540, 22, 540 - 4*22},
+		{1000, 500, 22, 500}, // one message
+		{100, 106, 22, 106},
+		{100, 107, 22, 106},
+	} {
+		var m queueModel
+		for range 6 {
+			m.push(c.body)
+			m.store(m.missing)
+		}
+		if got := m.queue.take(make([]byte, c.size), 0, c.overhead).bytes; got != c.want {
+			t.Errorf("%+v: took %d", c, got)
+		}
+	}
+}
+
 // A flood of the smallest messages is seen by a bound on memory.
 func TestQueueCountsTinyMessages(t *testing.T) {
 	var m queueModel
@@ -192,7 +214,7 @@ func TestQueueDoesNotAllocate(t *testing.T) {
 			q.complete(0, 0, noDrop)
 		}
 		for q.available > 0 {
-			q.take(out, 0)
+			q.take(out, 0, 0)
 		}
 	}
 	if n := testing.AllocsPerRun(100, round); n != 0 {
