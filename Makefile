@@ -53,8 +53,8 @@ integration:
 test-long: packages
 	SPICEPACER_LONG=1 go test -count=1 -timeout 150m -v ./integration
 
-# The figures of docs/measurements.md. Takes about an hour and a half and wants
-# the machine to itself.
+# The figures of docs/measurements.md. Takes about four hours and wants the machine
+# to itself.
 AB := $(BIN)/spicebench ab --proxy $(BIN)/kerbside-proxy --repeats 2
 FIFO := fifo={pacing: {mode: adaptive, reorder: false, compression: keep}}
 RAW := raw={pacing: {mode: adaptive, raw_valve: true}}
@@ -64,10 +64,16 @@ bench: packages build
 		--arms passthrough,passthrough2,withhold,adaptive,fifo,raw --out $(BIN)/bench/heavy
 	$(AB) --presses 20 --cells 80:50/heavy,20:50/heavy,80:10/idle \
 		--arms passthrough,passthrough2,withhold,adaptive --out $(BIN)/bench/fast
-	$(AB) --presses 20 --cells 80:10/busy,150:50/large-busy,80:10/scroll,80:10/three \
+	$(AB) --presses 20 --cells 80:10/busy,150:50/large-busy \
 		--arms passthrough,passthrough2,adaptive --out $(BIN)/bench/busy
-	$(AB) --presses 10 --warmup 15s --cells 150:2/heavy \
-		--arms passthrough,passthrough2,withhold,adaptive --out $(BIN)/bench/thin
+	$(AB) --presses 10 --warmup 15s --cells 150:2/heavy --interval 150:2=15s \
+		--arms passthrough,withhold,adaptive --out $(BIN)/bench/withhold
+	$(AB) --presses 40 --profiles 20:50,80:50,80:10 --activities heavy,busy,scroll,three \
+		--arms passthrough,passthrough2,adaptive --out $(BIN)/bench/matrix
+	$(AB) --presses 40 --warmup 15s --profiles 150:2 --activities heavy,busy,scroll,three \
+		--arms passthrough,passthrough2,adaptive --out $(BIN)/bench/matrix-thin
+	$(AB) --presses 8 --cells 80:10/heavy,1:1000/heavy --interval 80:10=4s,1:1000=4s \
+		--proxy-arm '$(FIFO)' --arms passthrough,adaptive,fifo --out $(BIN)/bench/inflow
 	mkdir -p $(BIN)/bench/compression
 	SPICEPACER_LONG=1 go test -count=1 -v -run 'TestCompressionCost$$' -artifacts -outputdir $(CURDIR)/$(BIN)/bench/compression ./integration
 	$(BIN)/spicebench cost --proxy $(BIN)/kerbside-proxy --out $(BIN)/bench/cost.jsonl

@@ -12,6 +12,7 @@ const answerWithin = 300 * time.Millisecond
 // is queued, and the answer goes before that.
 type answer struct {
 	awaited bool
+	since   time.Time // the event, the oldest of several
 	until   time.Time
 }
 
@@ -28,9 +29,18 @@ func (c *Channel) Input(now time.Time) {
 	if !c.sorts() {
 		return
 	}
-	c.answer = answer{awaited: true, until: now.Add(answerWithin)}
+	c.answer.expire(now)
+	if !c.answer.awaited {
+		c.answer = answer{awaited: true, since: now}
+	}
+	c.answer.until = now.Add(answerWithin)
 	c.valve &^= valveSweep
 }
 
 // Answered tells that an urgent message has arrived.
-func (c *Channel) Answered() { c.answer.awaited = false }
+func (c *Channel) Answered(now time.Time) {
+	if c.answer.awaited {
+		c.anticipation.answered(now.Sub(c.answer.since))
+	}
+	c.answer.awaited = false
+}

@@ -96,11 +96,12 @@ type Channel struct {
 	ahead     bool   // the valve was shut for the end of the sweep under way
 	released  bool   // the client is stalled, the server not held any more
 
-	answer     answer
-	sortable   sortable
-	preference preference
-	dropped    uint64 // messages of the generation that the client does not get
-	missing    uint64 // those of all generations
+	answer       answer
+	anticipation anticipation
+	sortable     sortable
+	preference   preference
+	dropped      uint64 // messages of the generation that the client does not get
+	missing      uint64 // those of all generations
 }
 
 // hold measures how long possible ACKs were kept back.

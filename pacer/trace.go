@@ -11,6 +11,8 @@ type Trace struct {
 	// the base round trip.
 	Full  bool
 	Delay time.Duration
+	// Waiting tells that the link is kept free for the answer to an input event.
+	Waiting bool
 	// The ACK ledger: messages begun by the server and messages sent to the client
 	// in this generation, ACKs written, and ACKs of the client.
 	Generation, Window uint32
@@ -24,6 +26,7 @@ func (c *Channel) Trace() Trace {
 		State:   c.State(),
 		Reading: c.MayRead(),
 		Full:    c.link.Full(), Delay: c.link.Delay(),
+		Waiting:    c.anticipation.waits,
 		Generation: c.ledger.Generation(), Window: c.ledger.Window(),
 		Framed: c.ledger.Framed(), Delivered: c.ledger.Delivered() - c.dropped,
 		Acked: c.ledger.Acked(), ClientAcks: c.acks,

@@ -264,7 +264,7 @@ func (d *display) completed() {
 		d.traceReplaced(number, by)
 	})
 	if e.Urgent() {
-		d.pace.Answered()
+		d.pace.Answered(time.Now())
 	}
 }
 

@@ -126,6 +126,11 @@ func (w *displayWriter) next() (buf *[maxWrite]byte, n int) {
 			w.drained()
 			w.await()
 		case w.mayWrite():
+			if wait := w.hesitate(); wait > 0 {
+				w.unlocked(func() { w.listen(wait) })
+				fresh = false
+				continue
+			}
 			buf = chunks.Get().(*[maxWrite]byte)
 			return buf, w.take(buf[:])
 		case !fresh:
@@ -167,7 +172,11 @@ func (w *displayWriter) await() {
 // the writer does anything else. The caller holds mu.
 func (w *displayWriter) take(buf []byte) int {
 	d, now := w.d, time.Now()
-	t := d.queue.take(buf[:w.size(len(buf))], d.pace.Burst(), w.overhead)
+	overhead := w.overhead
+	if d.pace.Anticipates(now) {
+		overhead = len(buf) // leaves no room for a second message
+	}
+	t := d.queue.take(buf[:w.size(len(buf))], d.pace.Burst(), overhead)
 	d.pace.Sent(now, t.bytes, t.messages, d.queue.memory)
 	for range t.fillers {
 		d.pace.Filled(now)
@@ -214,6 +223,30 @@ func (w *displayWriter) observe() {
 	d.bookAcks(now)
 	d.publish()
 	wake(d.opened)
+}
+
+// hesitate returns how long to wait for an answer to the user before the next
+// message is begun. The caller holds mu.
+func (w *displayWriter) hesitate() time.Duration {
+	d := w.d
+	if d.eof || !d.queue.between() {
+		return 0
+	}
+	wait := d.pace.Hesitate(time.Now())
+	if wait > 0 {
+		d.traceState()
+	}
+	return wait
+}
+
+// listen waits for something to arrive, for at most the given time.
+func (w *displayWriter) listen(most time.Duration) {
+	w.timer.Reset(most)
+	select {
+	case <-w.timer.C:
+	case <-w.d.arrived:
+	case <-w.d.ended:
+	}
 }
 
 // pause waits for room.

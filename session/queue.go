@@ -193,6 +193,9 @@ type taken struct {
 	fillers  int // of the proxy's own
 }
 
+// between tells that no message is half taken.
+func (q *queue) between() bool { return q.current == nil }
+
 // take moves up to len(p) bytes of the message that is next, and of those after
 // it, into p. burst is for the order; overhead is what each message after the first
 // adds on the wire, for which it leaves as many bytes of p empty.

@@ -81,6 +81,24 @@ func (m *queueModel) take(t interface{ Fatalf(string, ...any) }, n int) {
 	}
 }
 
+// takeOne takes up to n bytes of the next message alone.
+func (m *queueModel) takeOne(t interface{ Fatalf(string, ...any) }, n int) {
+	p := make([]byte, n)
+	took := m.queue.take(p, 0, n)
+	want := min(n, len(m.stored)-m.taken)
+	if m.ended < len(m.ends) {
+		want = min(want, m.ends[m.ended]-m.taken)
+	}
+	if took.bytes != want || !bytes.Equal(p[:want], m.stored[m.taken:m.taken+want]) {
+		t.Fatalf("took % x of one message, want %d bytes of it", p[:took.bytes], want)
+	}
+	m.taken += want
+	m.ended += took.messages
+	if took.messages > 0 && !m.queue.between() {
+		t.Fatalf("a message ended, and another was begun")
+	}
+}
+
 // check compares the queue's books with its content.
 func (m *queueModel) check(t interface{ Fatalf(string, ...any) }) {
 	if want := len(m.stored) - m.taken; m.queue.available != want {
@@ -127,7 +145,8 @@ func TestQueueKeepsEveryByteInOrder(t *testing.T) {
 				}
 				m.store(rapid.IntRange(0, m.missing).Draw(t, "stored"))
 			},
-			"take": func(t *rapid.T) { m.take(t, sizes.Draw(t, "taken")) },
+			"take":     func(t *rapid.T) { m.take(t, sizes.Draw(t, "taken")) },
+			"take one": func(t *rapid.T) { m.takeOne(t, sizes.Draw(t, "taken of one")) },
 		})
 		m.store(m.missing)
 		m.take(t, len(m.stored))

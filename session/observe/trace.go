@@ -217,7 +217,7 @@ func (w *traceWriter) rotate() error {
 
 func stateOf(s pacer.Trace) *TraceState {
 	return &TraceState{
-		Reading: s.Reading, Full: s.Full, Queue: s.QueueBytes, Budget: s.BudgetBytes, Rate: int(s.Rate),
+		Reading: s.Reading, Full: s.Full, Waiting: s.Waiting, Queue: s.QueueBytes, Budget: s.BudgetBytes, Rate: int(s.Rate),
 		RTT: Millis(s.Base), Delay: Millis(s.Delay), Sweeps: s.Sweeps,
 		Generation: s.Generation, Window: s.Window, Framed: s.Framed, Delivered: s.Delivered,
 		Acked: s.Acked, ClientAcks: s.ClientAcks,

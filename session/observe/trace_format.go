@@ -108,6 +108,7 @@ type TraceOrder struct {
 type TraceState struct {
 	Reading bool `json:"reading"` // the read valve is open
 	Full    bool `json:"full"`    // the client's link is the limit
+	Waiting bool `json:"waiting"` // the link is kept free for an answer to the user
 	Queue   int  `json:"queue"`   // bytes in the display queue
 	Budget  int  `json:"budget"`  // bytes that may stand in the client's socket
 	Rate    int  `json:"rate"`    // bytes per second, 0: unknown
