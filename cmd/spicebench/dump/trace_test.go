@@ -56,7 +56,7 @@ func TestDumpTrace(t *testing.T) {
 		" #0 display:1 s2c SURFACE_CREATE size=20 surface=2 width=640 height=480\n",
 		" #0 display:1 s2c DRAW_COPY size=1117 surface=0 box.top=10 box.left=20 box.bottom=18 box.right=52 image=bitmap width=32 height=8\n",
 		" #0 display:1 c2s ACK size=0\n",
-		" #0 display:1 s2c * valve reading=true full=false queue=5 budget=0 rate=1000000 rtt=80ms",
+		" #0 display:1 s2c * valve reading=true full=false waiting=false queue=5 budget=0 rate=1000000 rtt=80ms",
 		" #0 display:1 s2c * end\n",
 	} {
 		if !strings.Contains(text, want) {
