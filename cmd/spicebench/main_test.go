@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"spicepacer/cmd/spicebench/ab"
+	"spicepacer/internal/testenv"
 )
 
 // programs builds the bench and the proxy, and skips the test where the bench
@@ -21,14 +22,8 @@ func programs(t *testing.T) (bench, proxy string) {
 	if testing.Short() {
 		t.Skip("boots a guest")
 	}
-	if os.Getuid() != 0 {
-		t.Skip("needs root to make network namespaces")
-	}
-	for _, tool := range []string{"qemu-system-x86_64", "ip", "ss", "nsenter"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("needs %s: %v", tool, err)
-		}
-	}
+	testenv.NeedsRoot(t)
+	testenv.NeedsPrograms(t, "qemu-system-x86_64", "ip", "ss", "nsenter")
 	dir := t.TempDir()
 	build := func(name, source string) string {
 		path := filepath.Join(dir, name)

@@ -8,20 +8,17 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"spicepacer/internal/testenv"
 )
 
 // The whole way with both programs, with few bytes.
 func TestRun(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the proxy")
-	}
 	o, err := parseFlags([]string{"--size", "0.004", "--repeats", "1", "--display-rate", "0"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := exec.LookPath(o.haproxy); err != nil {
-		t.Skipf("needs HAProxy: %v", err)
-	}
+	testenv.NeedsPrograms(t, o.haproxy)
 	dir := t.TempDir()
 	o.proxy, o.out = filepath.Join(dir, "kerbside-proxy"), filepath.Join(dir, "out.jsonl")
 	if out, err := exec.Command("go", "build", "-o", o.proxy, "spicepacer/cmd/kerbside-proxy").CombinedOutput(); err != nil {

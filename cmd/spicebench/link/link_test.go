@@ -13,7 +13,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-	"golang.org/x/sys/unix"
+
+	"spicepacer/internal/testenv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -21,12 +22,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // newLink makes a link for the test, which is skipped where the machine cannot.
 func newLink(t *testing.T, profile string, o Options) (*Link, Profile) {
 	t.Helper()
-	if os.Getuid() != 0 {
-		t.Skip("needs root to make network namespaces")
-	}
-	if err := unix.Access("/dev/net/tun", unix.R_OK|unix.W_OK); err != nil {
-		t.Skipf("needs /dev/net/tun: %v", err)
-	}
+	testenv.NeedsRoot(t)
+	testenv.NeedsTUN(t)
 	p, err := ParseProfile(profile)
 	if err != nil {
 		t.Fatal(err)

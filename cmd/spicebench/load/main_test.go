@@ -23,9 +23,6 @@ import (
 
 func buildProxy(t *testing.T) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("builds the proxy")
-	}
 	path := filepath.Join(t.TempDir(), "kerbside-proxy")
 	if out, err := exec.Command("go", "build", "-o", path, "spicepacer/cmd/kerbside-proxy").CombinedOutput(); err != nil {
 		t.Fatalf("build the proxy: %v\n%s", err, out)
