@@ -3,8 +3,14 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/pflag"
 
 	"spicepacer/cmd/spicebench/ab"
 	"spicepacer/cmd/spicebench/client"
@@ -33,14 +39,24 @@ Flags of a command: spicebench COMMAND --help
 `
 
 var commands = map[string]func(args []string) error{
-	"ab":      ab.Main,
-	"client":  client.Main,
-	"control": control.Main,
-	"cost":    cost.Main,
+	"ab":      tidily(ab.Main),
+	"client":  tidily(client.Main),
+	"control": tidily(control.Main),
+	"cost":    tidily(cost.Main),
 	"dump":    dump.Main,
-	"guest":   guest.Main,
-	"link":    link.Main,
-	"load":    load.Main,
+	"guest":   tidily(guest.Main),
+	"link":    tidily(link.Main),
+	"load":    tidily(load.Main),
+}
+
+// tidily has a command end in its own time when this program is interrupted: it has
+// programs and devices to remove.
+func tidily(command func(context.Context, []string) error) func([]string) error {
+	return func(args []string) error {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		return command(ctx, args)
+	}
 }
 
 func main() {
@@ -51,7 +67,8 @@ func main() {
 		fmt.Fprint(os.Stderr, usage)
 		os.Exit(2)
 	}
-	if err := commands[os.Args[1]](os.Args[2:]); err != nil {
+	err := commands[os.Args[1]](os.Args[2:])
+	if err != nil && !errors.Is(err, pflag.ErrHelp) { // which has been printed
 		fmt.Fprintf(os.Stderr, "spicebench %s: %v\n", os.Args[1], err)
 		os.Exit(1)
 	}

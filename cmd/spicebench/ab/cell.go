@@ -20,6 +20,8 @@ import (
 	"spicepacer/cmd/spicebench/client"
 	"spicepacer/cmd/spicebench/guest"
 	"spicepacer/cmd/spicebench/link"
+	"spicepacer/cmd/spicebench/process"
+	"spicepacer/session"
 )
 
 // Where things listen in the server's namespace, which is a cell's own.
@@ -42,7 +44,7 @@ type bench struct {
 	host        Host
 	self        string // this program
 	initrd      string
-	certificate certificate
+	certificate session.CertificateFiles
 }
 
 // run measures a cell and says what came of it. Only what was measured without an
@@ -92,7 +94,7 @@ func (b *bench) measure(ctx context.Context, c cell, r *Result) (err error) {
 	if err != nil {
 		return err
 	}
-	defer proxy.stop()
+	defer proxy.End()
 
 	samples, err := b.watch(ctx, l, machine, proxy, dir, r)
 	if err != nil {
@@ -127,7 +129,7 @@ func (b *bench) proxySettings(addr netip.Addr, dir string) settings {
 	}
 	return settings{
 		"listen":    listen,
-		"tls":       settings{"cert": b.certificate.cert, "key": b.certificate.key},
+		"tls":       settings{"cert": b.certificate.Cert, "key": b.certificate.Key},
 		"state_dir": dir,
 		"control": settings{"kind": "static", "targets": []any{settings{
 			"token": token, "name": "spicebench", "hypervisor": "127.0.0.1", "insecure_port": qemuPort, "ticket": ticket,
@@ -137,7 +139,7 @@ func (b *bench) proxySettings(addr netip.Addr, dir string) settings {
 }
 
 // startProxy starts the proxy and waits until clients can connect.
-func (b *bench) startProxy(ctx context.Context, n *link.Namespace, config settings, dir string) (*process, error) {
+func (b *bench) startProxy(ctx context.Context, n *link.Namespace, config settings, dir string) (*process.Process, error) {
 	text, err := yaml.Marshal(config)
 	if err != nil {
 		return nil, err
@@ -146,12 +148,12 @@ func (b *bench) startProxy(ctx context.Context, n *link.Namespace, config settin
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		return nil, err
 	}
-	proxy, err := start(command(n)(ctx, b.proxy, "--config", file), filepath.Join(dir, "proxy.log"))
+	proxy, err := process.StartLogged(command(n)(ctx, b.proxy, "--config", file), filepath.Join(dir, "proxy.log"))
 	if err != nil {
 		return nil, fmt.Errorf("start proxy: %w", err)
 	}
 	if err := b.awaitListener(ctx, n, proxy); err != nil {
-		proxy.stop()
+		proxy.End()
 		return nil, fmt.Errorf("start proxy: %w", err)
 	}
 	return proxy, nil
@@ -168,7 +170,7 @@ func (b *bench) clientAddr(server netip.Addr) string {
 
 // awaitListener tries to connect until somebody listens: a process has no event
 // for that which others could wait for.
-func (b *bench) awaitListener(ctx context.Context, n *link.Namespace, proxy *process) error {
+func (b *bench) awaitListener(ctx context.Context, n *link.Namespace, proxy *process.Process) error {
 	retry := time.NewTicker(20 * time.Millisecond)
 	defer retry.Stop()
 	for {
@@ -182,8 +184,8 @@ func (b *bench) awaitListener(ctx context.Context, n *link.Namespace, proxy *pro
 		}
 		select {
 		case <-retry.C:
-		case <-proxy.exited:
-			return proxy.failure()
+		case <-proxy.Exited():
+			return proxy.Failure()
 		case <-ctx.Done():
 			return errors.Join(context.Cause(ctx), err)
 		}
@@ -191,34 +193,34 @@ func (b *bench) awaitListener(ctx context.Context, n *link.Namespace, proxy *pro
 }
 
 // watch runs the client to its end and returns the samples taken meanwhile.
-func (b *bench) watch(ctx context.Context, l *link.Link, machine *guest.Machine, proxy *process, dir string, r *Result) ([]sample, error) {
+func (b *bench) watch(ctx context.Context, l *link.Link, machine *guest.Machine, proxy *process.Process, dir string, r *Result) ([]sample, error) {
 	args := append([]string{"client"}, b.clientArgs(r, l.Server().Addr(), machine.StartLine())...)
 	cmd := command(l.Client())(ctx, b.self, args...)
 	var out bytes.Buffer
 	cmd.Stdout = &out
-	viewer, err := start(cmd, filepath.Join(dir, "client.log"))
+	viewer, err := process.StartLogged(cmd, filepath.Join(dir, "client.log"))
 	if err != nil {
 		return nil, fmt.Errorf("start client: %w", err)
 	}
-	defer viewer.stop()
-	recording := sampler{l.Server(), machine.PID(), proxy.cmd.Process.Pid}.start(ctx)
+	defer viewer.End()
+	recording := sampler{l.Server(), machine.PID(), proxy.PID()}.start(ctx)
 	defer recording.stop()
 
 	select {
-	case <-viewer.exited:
+	case <-viewer.Exited():
 		r.WindowEnded = time.Now()
 	case <-machine.Exited():
 		return nil, errors.New("QEMU ended while the client measured")
-	case <-proxy.exited:
-		return nil, fmt.Errorf("proxy: %w", proxy.failure())
+	case <-proxy.Exited():
+		return nil, fmt.Errorf("proxy: %w", proxy.Failure())
 	case <-recording.done:
 	}
 	samples, err := recording.stop()
 	if err := errors.Join(context.Cause(ctx), err); err != nil {
 		return nil, err
 	}
-	if viewer.err != nil {
-		return nil, fmt.Errorf("client: %w", viewer.failure())
+	if viewer.Err() != nil {
+		return nil, fmt.Errorf("client: %w", viewer.Failure())
 	}
 	return samples, r.readClient(out.Bytes())
 }
@@ -235,7 +237,7 @@ func (b *bench) clientArgs(r *Result, server netip.Addr, startLine string) []str
 		args = append(args, "--compression", r.Compression)
 	}
 	if b.tls {
-		args = append(args, "--tls", "--ca", b.certificate.cert)
+		args = append(args, "--tls", "--ca", b.certificate.Cert)
 	}
 	for word := range strings.FieldsSeq(startLine) {
 		switch name, value, _ := strings.Cut(word, "="); name {

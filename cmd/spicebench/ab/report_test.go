@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"spicepacer/cmd/spicebench/client"
+	"spicepacer/cmd/spicebench/process"
+	"spicepacer/cmd/spicebench/series"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -29,7 +31,7 @@ func result(arm string, repeat int, first float64, age time.Duration, window uin
 		},
 		CPU:     CPU{QEMU: 2, Proxy: 0.05, Span: 10},
 		Command: []string{"spicebench", "ab"},
-		Host:    Host{Kernel: "6.1", QEMU: "QEMU 7", CPUs: 2},
+		Host:    Host{Host: process.Host{Kernel: "6.1", CPUs: 2}, QEMU: "QEMU 7"},
 	}
 	for i := range 5 {
 		ms := first + 10*float64(i)
@@ -111,7 +113,7 @@ func TestDemoSummary(t *testing.T) {
 // A result that was written and read again must give the same report.
 func TestResultsSurviveTheFile(t *testing.T) {
 	dir := t.TempDir()
-	file, err := createResults(dir)
+	file, err := series.Create(filepath.Join(dir, resultsFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +134,7 @@ func TestResultsSurviveTheFile(t *testing.T) {
 	if diff := cmp.Diff(summarise(want), summarise(got), cmp.AllowUnexported(summary{}, key{})); diff != "" {
 		t.Errorf("summaries differ after reading (-want +got):\n%s", diff)
 	}
-	if _, err := createResults(dir); err == nil {
+	if _, err := series.Create(filepath.Join(dir, resultsFile)); err == nil {
 		t.Error("results of two runs may share a file")
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
 	"spicepacer/cmd/spicebench/client"
+	"spicepacer/cmd/spicebench/process"
 )
 
 // resultsFile holds one Result a line, in the order in which cells ended.
@@ -60,6 +60,12 @@ func (r Result) String() string {
 		r.Client.Mbit(), milliseconds(r.Client.Age.P95))
 }
 
+// Failed implements series.Result.
+func (r Result) Failed() bool { return r.Error != "" }
+
+// Span implements series.Result.
+func (r Result) Span() (began, ended time.Time) { return r.Started, r.Ended }
+
 // Queues are the bytes that waited at three places on the way of the picture.
 type Queues struct {
 	ClientSend   Queue `json:"client_send"`   // proxy's socket to the client
@@ -91,9 +97,8 @@ type LegNames struct {
 
 // Host is what the figures depend on besides the bench.
 type Host struct {
-	Kernel string `json:"kernel"`
-	QEMU   string `json:"qemu"`
-	CPUs   int    `json:"cpus"`
+	process.Host
+	QEMU string `json:"qemu"`
 }
 
 // observe fills in what the samples of the measuring window tell.
@@ -133,17 +138,6 @@ func newQueue(series []socket, size func(socket) int) Queue {
 	}
 	q.P50, q.P95 = percentile(q.Samples, 50), percentile(q.Samples, 95)
 	return q
-}
-
-// createResults makes the file for a run's results, and refuses to mix them with
-// those of another run.
-func createResults(dir string) (*os.File, error) {
-	path := filepath.Join(dir, resultsFile)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("%s exists: choose another directory", path)
-	}
-	return f, err
 }
 
 // readResults reads what a run has written.

@@ -9,10 +9,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -23,11 +21,8 @@ import (
 // Main runs the client for the command line, without the program's and the
 // subcommand's name. Progress goes to standard error and the result to standard
 // output, also that of a run which was interrupted or failed while measuring.
-func Main(args []string) error {
+func Main(ctx context.Context, args []string) error {
 	cfg, asJSON, err := parseFlags(args)
-	if errors.Is(err, pflag.ErrHelp) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}
@@ -35,8 +30,6 @@ func Main(args []string) error {
 	cfg.Logf = func(format string, args ...any) {
 		fmt.Fprintf(os.Stderr, "%8.3f "+format+"\n", append([]any{time.Since(began).Seconds()}, args...)...)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	result, err := Run(ctx, cfg)
 	if result.Elapsed > 0 {
 		err = errors.Join(err, write(os.Stdout, result, asJSON))

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -19,16 +17,11 @@ import (
 
 // Main is the subcommand "spicebench control": it serves until it is
 // interrupted.
-func Main(args []string) error {
+func Main(ctx context.Context, args []string) error {
 	f, err := parseFlags(args, os.Stdout)
-	if errors.Is(err, pflag.ErrHelp) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}
-	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer cancel()
 	return run(ctx, f, os.Stdin)
 }
 

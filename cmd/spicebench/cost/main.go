@@ -8,33 +8,23 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
-	"syscall"
-	"time"
-
-	"github.com/spf13/pflag"
 
 	"spicepacer/cmd/spicebench/process"
+	"spicepacer/cmd/spicebench/series"
 )
 
 // Main is the subcommand "spicebench cost".
-func Main(args []string) error {
+func Main(ctx context.Context, args []string) error {
 	o, err := parseFlags(args)
-	if errors.Is(err, pflag.ErrHelp) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	return run(ctx, o)
 }
 
@@ -50,13 +40,28 @@ func run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	file, err := createResults(o.out)
+	lines, closeLines, err := resultLines(o.out)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	results, err := b.measureAll(ctx, file)
+	defer func() { err = errors.Join(err, closeLines()) }()
+	results, err := series.Measure(ctx, plan(b.loads, b.arms, b.repeats), b.run, lines, os.Stderr)
+	if err == nil {
+		err = sameTLS(results)
+	}
 	return errors.Join(err, writeReport(os.Stdout, results))
+}
+
+// resultLines opens where results go: nowhere without a path.
+func resultLines(path string) (w io.Writer, closer func() error, err error) {
+	if path == "" {
+		return io.Discard, func() error { return nil }, nil
+	}
+	f, err := series.Create(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, f.Close, nil
 }
 
 // prepare finds the programs and makes what all cells share, in the directory.
@@ -95,44 +100,6 @@ func trustIn(cert string) (*tls.Config, error) {
 		return nil, fmt.Errorf("no certificate in %s", cert)
 	}
 	return &tls.Config{RootCAs: pool, ServerName: "localhost", MinVersion: tls.VersionTLS13}, nil
-}
-
-// measureAll measures cell after cell until all are done or ctx ends, writes each
-// result to file at once, and returns them.
-func (b *bench) measureAll(ctx context.Context, file io.Writer) ([]Result, error) {
-	lines := json.NewEncoder(file)
-	var results []Result
-	cells := plan(b.loads, b.arms, b.repeats)
-	failed := 0
-	for i, c := range cells {
-		fmt.Fprintf(os.Stderr, "cell %d of %d: %v%s\n", i+1, len(cells), c, eta(results, len(cells)-i))
-		r := b.run(ctx, c)
-		if ctx.Err() != nil {
-			return results, errors.New("interrupted")
-		}
-		if err := lines.Encode(r); err != nil {
-			return results, err
-		}
-		results = append(results, r)
-		if r.Error != "" {
-			failed++
-		}
-		fmt.Fprintln(os.Stderr, "  "+r.String())
-	}
-	if failed > 0 {
-		return results, fmt.Errorf("%d of %d cells failed", failed, len(cells))
-	}
-	return results, sameTLS(results)
-}
-
-// eta estimates the rest from what the cells so far took.
-func eta(results []Result, left int) string {
-	if len(results) == 0 {
-		return ""
-	}
-	took := results[len(results)-1].Ended.Sub(results[0].Started)
-	rest := took / time.Duration(len(results)) * time.Duration(left)
-	return fmt.Sprintf(" (%v left)", rest.Round(time.Second))
 }
 
 // sameTLS makes sure that the arms had the same work to do.

@@ -73,12 +73,14 @@ func TestSameTLS(t *testing.T) {
 
 func TestResultsAreNotMixed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "results.jsonl")
-	f, err := createResults(path)
+	_, done, err := resultLines(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Close()
-	if _, err := createResults(path); err == nil {
+	if err := done(); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := resultLines(path); err == nil {
 		t.Error("two runs may share a file")
 	}
 }

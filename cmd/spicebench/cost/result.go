@@ -1,10 +1,7 @@
 package cost
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"time"
 
 	"spicepacer/cmd/spicebench/process"
@@ -52,16 +49,8 @@ func (r Result) String() string {
 	return fmt.Sprintf("%.2f CPU s/GB, %.0f MB/s", r.perGB(r.User+r.System), r.rate())
 }
 
-// createResults makes the file for a run's results, and refuses to mix them with
-// those of another run. Without a path they go nowhere.
-func createResults(path string) (*os.File, error) {
-	if path == "" {
-		path = os.DevNull
-		return os.OpenFile(path, os.O_WRONLY, 0)
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("%s exists: choose another file", path)
-	}
-	return f, err
-}
+// Failed implements series.Result.
+func (r Result) Failed() bool { return r.Error != "" }
+
+// Span implements series.Result.
+func (r Result) Span() (began, ended time.Time) { return r.Started, r.Ended }

@@ -12,9 +12,6 @@ import (
 // Main is the subcommand "spicebench dump".
 func Main(args []string) error {
 	o, err := parseFlags(args)
-	if errors.Is(err, pflag.ErrHelp) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}

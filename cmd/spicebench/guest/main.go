@@ -5,25 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/pflag"
 )
 
 // Main is the subcommand "spicebench guest": it builds an initrd, or boots a
 // guest and lets it run until it is interrupted.
-func Main(args []string) error {
+func Main(ctx context.Context, args []string) error {
 	f, err := parseFlags(args)
-	if errors.Is(err, pflag.ErrHelp) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}
-	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer cancel()
 	if f.run {
 		return run(ctx, f)
 	}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -17,16 +15,11 @@ const tolerance = 0.03
 
 // Main is the subcommand "spicebench link": it makes a link and tests it, runs a
 // command at its client end, or keeps it up until it is interrupted.
-func Main(args []string) error {
+func Main(ctx context.Context, args []string) error {
 	f, err := parseFlags(args)
-	if errors.Is(err, pflag.ErrHelp) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	return run(ctx, f)
 }
 

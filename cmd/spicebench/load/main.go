@@ -10,25 +10,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
-
-	"github.com/spf13/pflag"
 
 	"spicepacer/cmd/spicebench/process"
 )
 
 // Main is the subcommand "spicebench load".
-func Main(args []string) error {
+func Main(ctx context.Context, args []string) error {
 	o, err := parseFlags(args)
-	if errors.Is(err, pflag.ErrHelp) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	return run(ctx, o)
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -35,31 +36,62 @@ func FreePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
+// patience is how long a program has to end when it is asked to.
+const patience = 5 * time.Second
+
 // Process is a started program.
 type Process struct {
 	cmd    *exec.Cmd
-	stop   context.CancelFunc
-	output bytes.Buffer  // of both kinds, valid once exited is closed, as is err
-	exited chan struct{} // closed when it has been reaped
-	err    error
+	output func() []byte // its messages, once it has been reaped
+	exited chan struct{} // closed then
+	err    error         // valid from then on
 }
 
-// Start starts a program that does not outlive this process, however that ends,
-// and that a Ctrl-C on the terminal does not reach before its time.
+// Contain has a program not outlive this process, however that ends, and not be
+// reached by a Ctrl-C on the terminal before its time.
+func Contain(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+}
+
+// Start starts a program, contained, that is asked to end when ctx does.
 func Start(ctx context.Context, path string, args ...string) (*Process, error) {
-	const patience = 5 * time.Second
-	ctx, cancel := context.WithCancel(ctx)
-	p := &Process{cmd: exec.CommandContext(ctx, path, args...), stop: cancel, exited: make(chan struct{})}
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
-	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(syscall.SIGTERM) }
-	p.cmd.WaitDelay = patience
-	p.cmd.Stdout, p.cmd.Stderr = &p.output, &p.output
-	if err := p.cmd.Start(); err != nil {
-		cancel()
+	cmd := exec.CommandContext(ctx, path, args...)
+	Contain(cmd)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = patience
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	return start(cmd, output.Bytes)
+}
+
+// StartLogged starts a program whose messages go to a file: what it writes to its
+// standard error and, unless cmd has another place for it, to its standard output.
+func StartLogged(cmd *exec.Cmd, log string) (*Process, error) {
+	file, err := os.Create(log)
+	if err != nil {
 		return nil, err
 	}
+	defer file.Close() // the child has its own
+	if cmd.Stdout == nil {
+		cmd.Stdout = file
+	}
+	cmd.Stderr = file
+	return start(cmd, func() []byte {
+		text, err := os.ReadFile(log)
+		if err != nil {
+			return []byte(err.Error())
+		}
+		return text
+	})
+}
+
+func start(cmd *exec.Cmd, output func() []byte) (*Process, error) {
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p := &Process{cmd: cmd, output: output, exited: make(chan struct{})}
 	go func() {
-		p.err = p.cmd.Wait()
+		p.err = cmd.Wait()
 		close(p.exited)
 	}()
 	return p, nil
@@ -70,9 +102,19 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // End stops the program, by force if it does not heed, and waits for its end.
 func (p *Process) End() {
-	p.stop()
+	p.cmd.Process.Signal(syscall.SIGTERM)
+	insist := time.AfterFunc(patience, func() { p.cmd.Process.Kill() })
+	defer insist.Stop()
 	<-p.exited
 }
+
+// Exited returns a channel that is closed when the program has ended and has been
+// reaped.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+// Err tells how the program ended, nil for a good end. It is valid once Exited is
+// closed.
+func (p *Process) Err() error { return p.err }
 
 // Watch runs f with a context that ends with the program, whose end then is the
 // error.
@@ -84,7 +126,7 @@ func (p *Process) Watch(ctx context.Context, f func(context.Context) error) erro
 	go func() {
 		select {
 		case <-p.exited:
-			cancel(p.failure())
+			cancel(p.Failure())
 		case <-ctx.Done():
 		}
 	}()
@@ -100,9 +142,10 @@ func (p *Process) Watch(ctx context.Context, f func(context.Context) error) erro
 	}
 }
 
-// failure tells why the program ended by itself: what it said last, from a panic on.
-func (p *Process) failure() error {
-	text := strings.TrimSpace(p.output.String())
+// Failure tells why the program ended by itself: what it said last, from a panic on.
+// It is valid once Exited is closed.
+func (p *Process) Failure() error {
+	text := strings.TrimSpace(string(p.output()))
 	said := text[strings.LastIndex(text, "\n")+1:]
 	if i := strings.Index(text, "panic: "); i >= 0 {
 		said = text[i:]

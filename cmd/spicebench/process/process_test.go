@@ -3,6 +3,9 @@ package process
 import (
 	"context"
 	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -35,5 +38,24 @@ func TestEndStopsAProgram(t *testing.T) {
 	p.End()
 	if p.cmd.ProcessState == nil {
 		t.Error("the program was not reaped")
+	}
+}
+
+// A program with a log of its own tells from there why it ended.
+func TestLoggedProgramThatEndsTellsWhy(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	p, err := StartLogged(exec.CommandContext(t.Context(), "/bin/sh", "-c", "echo one; echo no port >&2; exit 3"), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.Exited()
+	if p.Err() == nil || !strings.Contains(p.Failure().Error(), "exit status 3\nno port") {
+		t.Errorf("ended with %v: %v", p.Err(), p.Failure())
+	}
+	if text, err := os.ReadFile(log); err != nil || string(text) != "one\nno port\n" {
+		t.Errorf("log %q, error %v", text, err)
+	}
+	if _, err := StartLogged(exec.Command("/bin/true"), filepath.Join(log, "none")); err == nil {
+		t.Error("a program was started without its log")
 	}
 }
