@@ -54,7 +54,7 @@ func (g *glyph) stroke(line image.Rectangle, soft image.Point) {
 		for x := line.Min.X; x < line.Max.X; x++ {
 			g.ink[y][x] = full
 			beside := &g.ink[y+soft.Y][x+soft.X]
-			*beside = min(max(*beside, faint)+*beside%full, full)
+			*beside = min(*beside+faint, full)
 		}
 	}
 }

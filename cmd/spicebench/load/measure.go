@@ -151,21 +151,32 @@ func (b *bench) watchIdle(ctx context.Context, _ *crowd) (err error) {
 	if idle.Before, err = b.settle(ctx); err != nil {
 		return err
 	}
-	before, err := process.UsedCPU(b.pid)
-	if err != nil {
-		return err
-	}
 	began := time.Now()
-	if !sleepUntil(ctx, began.Add(b.idle)) {
-		return context.Cause(ctx)
-	}
-	after, err := process.UsedCPU(b.pid)
+	used, err := b.usedCPU(func() error {
+		if !sleepUntil(ctx, began.Add(b.idle)) {
+			return context.Cause(ctx)
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	idle.Seconds, idle.CPU = time.Since(began).Seconds(), after.Sub(before).Total().Seconds()
+	idle.Seconds, idle.CPU = time.Since(began).Seconds(), used.Seconds()
 	idle.After, err = b.recovered(ctx, idle.Before, math.Inf(1), b.recovery)
 	return err
+}
+
+// usedCPU returns the processor time that the proxy uses while f runs.
+func (b *bench) usedCPU(f func() error) (time.Duration, error) {
+	before, err := process.UsedCPU(b.pid)
+	if err != nil {
+		return 0, err
+	}
+	if err := f(); err != nil {
+		return 0, err
+	}
+	after, err := process.UsedCPU(b.pid)
+	return after.Sub(before).Total(), err
 }
 
 // churnBeside has connections come and go beside the sessions.
@@ -178,19 +189,15 @@ func (b *bench) churnBeside(ctx context.Context, _ *crowd) (err error) {
 	if r.Before, err = b.settle(ctx); err != nil {
 		return err
 	}
-	before, err := process.UsedCPU(b.pid)
+	var came churned
+	used, err := b.usedCPU(func() (err error) {
+		came, err = c.run(ctx, b.churn)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	came, err := c.run(ctx, b.churn)
-	if err != nil {
-		return err
-	}
-	after, err := process.UsedCPU(b.pid)
-	if err != nil {
-		return err
-	}
-	r.fill(b.rate, came, after.Sub(before).Total())
+	r.fill(b.rate, came, used)
 	r.Tolerance = b.tolerance
 	if _, err = b.recovered(ctx, r.Before, math.Inf(1), b.recovery); err != nil {
 		return err
