@@ -58,12 +58,8 @@ func (c compressionCost) perPixel() float64 { return float64(c.Bytes) / float64(
 // can run on a busy machine. The result lines are in compression.jsonl of the
 // artifacts.
 func TestCompressionCost(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compresses pictures for a minute")
-	}
 	activities, windows := []string{"text"}, []uint32{20}
-	long := os.Getenv(longVariable) == "1"
-	if long {
+	if long() {
 		activities, windows = filmActivities, []uint32{20, 40}
 	}
 	f := &filmTheatre{t: t, dir: t.ArtifactDir(), program: buildPlayer(t)}
@@ -81,7 +77,7 @@ func TestCompressionCost(t *testing.T) {
 			for _, c := range []compressionCost{glz, lz} {
 				// spice-server goes by how long its net test takes: a machine that
 				// stalls for 0.2 s looks like a slow link.
-				if long && c.Window != window {
+				if long() && c.Window != window {
 					t.Errorf("%s: W is %d, want %d", activity, c.Window, window)
 				}
 				if err := json.NewEncoder(out).Encode(c); err != nil {

@@ -25,9 +25,7 @@ import (
 // Here it always does: its time is two seconds later, and what is between the two
 // takes the link three.
 func TestFrameThatIsPaintedLate(t *testing.T) {
-	if os.Getenv(longVariable) != "1" {
-		t.Skip("a long test: it shows what spice-gtk does while the proxy passes everything through")
-	}
+	needLong(t)
 	s := newLab(t, "80:10", viewerPrograms...).startPlayed(allPlayers[0], "passthrough")
 	video := s.watchVideo()
 	s.setLink(fastLink)

@@ -57,7 +57,7 @@ var allPlayers = []playerSettings{
 // The same with random commands of all kinds a display driver may give.
 func TestSamePictureOfCommands(t *testing.T) {
 	players, runs := allPlayers[:1], 6
-	if os.Getenv(longVariable) == "1" {
+	if long() {
 		players, runs = allPlayers, 25
 	}
 	seed := pictureSeed(t)
@@ -92,7 +92,7 @@ func TestSamePictureOfCommands(t *testing.T) {
 // depends on time.
 func TestSamePictureOfJPEG(t *testing.T) {
 	runs := 1
-	if os.Getenv(longVariable) == "1" {
+	if long() {
 		runs = 10
 	}
 	seed := pictureSeed(t)

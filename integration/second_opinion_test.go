@@ -66,9 +66,7 @@ func unpacked(t *testing.T, file string) string {
 
 // The same with sessions that are captured now, of at least 50,000 messages.
 func TestSecondOpinionOfLiveSessions(t *testing.T) {
-	if os.Getenv(longVariable) != "1" {
-		t.Skipf("takes long: set %s=1", longVariable)
-	}
+	needLong(t)
 	sum := newTally()
 	for _, c := range scenarios {
 		t.Run(c.name, func(t *testing.T) {
