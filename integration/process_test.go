@@ -117,14 +117,18 @@ type process struct {
 	err    error         // valid once exited is closed
 }
 
-// command prepares a program inside a namespace, in a process group of its own,
-// that does not outlive this process.
+// command prepares a program inside a namespace, as contained does.
 func command(n *link.Namespace) func(ctx context.Context, name string, args ...string) *exec.Cmd {
 	return func(ctx context.Context, name string, args ...string) *exec.Cmd {
-		cmd := n.Command(ctx, name, args...)
-		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
-		return cmd
+		return contained(n.Command(ctx, name, args...))
 	}
+}
+
+// contained puts a program into a process group of its own, which does not outlive
+// this process.
+func contained(cmd *exec.Cmd) *exec.Cmd {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	return cmd
 }
 
 // start starts a program, which the end of the test stops.

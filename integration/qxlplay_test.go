@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -31,8 +32,8 @@ var videoPlace = image.Rect(208, 160, 464, 352)
 
 // Values of spice_wan_compression_t and of SPICE_STREAM_VIDEO_*, spice-server.h.
 const (
-	wanAlways, wanNever    = 2, 3
-	streamsOff, streamsAll = 1, 2
+	wanAuto, wanAlways, wanNever = 1, 2, 3
+	streamsOff, streamsAll       = 1, 2
 )
 
 // playerSettings are a way to run qxlplay, and what the proxy asks of it.
@@ -41,6 +42,11 @@ type playerSettings struct {
 	image       spiceproto.Compression
 	jpeg, zlib  int
 	compression string // of the proxy
+}
+
+// arguments are qxlplay's.
+func (s playerSettings) arguments(port int) []string {
+	return []string{strconv.Itoa(port), strconv.Itoa(int(s.image)), strconv.Itoa(s.jpeg), strconv.Itoa(s.zlib)}
 }
 
 var allPlayers = []playerSettings{
@@ -198,20 +204,26 @@ func buildPlayer(t *testing.T) string {
 // startPlayed is startStill with a player in the place of a guest.
 func (l *lab) startPlayed(settings playerSettings, mode string) *session {
 	l.t.Helper()
-	cmd := command(l.link.Server())(context.WithoutCancel(l.t.Context()), buildPlayer(l.t),
-		fmt.Sprint(qemuPort), fmt.Sprint(uint8(settings.image)), fmt.Sprint(settings.jpeg), fmt.Sprint(settings.zlib))
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	s := &session{lab: l, player: &player{l: l, in: in}}
-	s.player.process = l.start("qxlplay", cmd)
-	s.player.wait()
+	s := &session{lab: l}
+	s.player = l.startPlayer("qxlplay", command(l.link.Server())(
+		context.WithoutCancel(l.t.Context()), buildPlayer(l.t), settings.arguments(qemuPort)...))
 	pacing := map[string]any{"mode": mode, "reorder": true, "compression": settings.compression, "trace_dir": l.dir}
 	s.proxy = l.startPacing(pacing, nil, plainTarget)
 	s.viewer = l.startScreen().startViewer(l.consoleFile())
 	s.viewer.wantBox("connected", evenBox)
 	return s
+}
+
+// startPlayer starts qxlplay. It serves when this returns.
+func (l *lab) startPlayer(name string, cmd *exec.Cmd) *player {
+	l.t.Helper()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	p := &player{process: l.start(name, cmd), l: l, in: in}
+	p.wait()
+	return p
 }
 
 // tell gives the player a line.
