@@ -173,8 +173,11 @@ type player struct {
 	done int // lines answered
 }
 
-// playerDone begins the answer to a line.
-const playerDone = "QXLPLAY DONE"
+// playerAnswer begins the answer to a line, playerDone that to one that was obeyed.
+const (
+	playerAnswer = "QXLPLAY "
+	playerDone   = playerAnswer + "DONE"
+)
 
 // buildPlayer compiles testdata/qxlplay, or skips the test where there is no
 // spice-server to compile it with, but not in CI.
@@ -234,12 +237,16 @@ func (p *player) tell(format string, args ...any) {
 	}
 }
 
-// wait returns once the player has answered one more line.
+// wait returns once the player has obeyed one more line.
 func (p *player) wait() {
 	p.l.t.Helper()
 	p.done++
-	if _, err := p.output.wait(p.l.patient(), p.done, beginning(playerDone)); err != nil {
+	answers, err := p.output.wait(p.l.patient(), p.done, beginning(playerAnswer))
+	if err != nil {
 		p.l.t.Fatalf("qxlplay: %v\n%s", err, p.output.tail())
+	}
+	if last := answers[p.done-1]; !strings.HasPrefix(last, playerDone) {
+		p.l.t.Fatal(last)
 	}
 }
 
