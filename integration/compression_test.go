@@ -109,7 +109,9 @@ func (f *filmTheatre) show(film, activity string, window uint32, asked string) c
 	ctx, cancel := context.WithTimeout(f.t.Context(), 10*time.Minute)
 	defer cancel()
 	l := &lab{t: f.t, dir: f.dir}
-	p := l.startPlayer("qxlplay-"+activity+"-"+asked, contained(exec.CommandContext(ctx, f.program, qemuDefaults.arguments(port)...)))
+	cmd := exec.CommandContext(ctx, f.program, qemuDefaults.arguments(port)...)
+	programs.Contain(cmd)
+	p := l.startPlayer("qxlplay-"+activity+"-"+asked, cmd)
 	defer p.stop()
 	p.do("streams %d", streamsOff)
 	p.do("screen %d %d", filmScreen.X, filmScreen.Y)

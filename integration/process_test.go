@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"spicepacer/cmd/spicebench/link"
+	programs "spicepacer/cmd/spicebench/process"
 )
 
 // transcript keeps the lines that a program prints, and lets tests wait for one.
@@ -117,18 +118,14 @@ type process struct {
 	err    error         // valid once exited is closed
 }
 
-// command prepares a program inside a namespace, as contained does.
+// command prepares a program inside a namespace, in a process group of its own,
+// that does not outlive this process.
 func command(n *link.Namespace) func(ctx context.Context, name string, args ...string) *exec.Cmd {
 	return func(ctx context.Context, name string, args ...string) *exec.Cmd {
-		return contained(n.Command(ctx, name, args...))
+		cmd := n.Command(ctx, name, args...)
+		programs.Contain(cmd)
+		return cmd
 	}
-}
-
-// contained puts a program into a process group of its own, which does not outlive
-// this process.
-func contained(cmd *exec.Cmd) *exec.Cmd {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
-	return cmd
 }
 
 // start starts a program, which the end of the test stops.
