@@ -74,6 +74,9 @@ func TestCompressionCost(t *testing.T) {
 				if long() && c.Window != window {
 					t.Errorf("%s: W is %d, want %d", activity, c.Window, window)
 				}
+				if c.Pixels == 0 {
+					t.Errorf("%s, %s: nothing was painted", activity, c.Asked)
+				}
 				if err := json.NewEncoder(out).Encode(c); err != nil {
 					t.Fatal(err)
 				}
