@@ -1,26 +1,20 @@
 package integration
 
 import (
-	"bufio"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"image"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
+	"strconv"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"spicepacer/cmd/spicebench/client"
-	"spicepacer/cmd/spicebench/guest"
-	"spicepacer/cmd/spicebench/keydraw"
+	programs "spicepacer/cmd/spicebench/process"
 	"spicepacer/spiceproto"
 )
 
@@ -58,12 +52,8 @@ func (c compressionCost) perPixel() float64 { return float64(c.Bytes) / float64(
 // can run on a busy machine. The result lines are in compression.jsonl of the
 // artifacts.
 func TestCompressionCost(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compresses pictures for a minute")
-	}
 	activities, windows := []string{"text"}, []uint32{20}
-	long := os.Getenv(longVariable) == "1"
-	if long {
+	if long() {
 		activities, windows = filmActivities, []uint32{20, 40}
 	}
 	f := &filmTheatre{t: t, dir: t.ArtifactDir(), program: buildPlayer(t)}
@@ -73,7 +63,7 @@ func TestCompressionCost(t *testing.T) {
 	}
 	defer out.Close()
 	for _, activity := range activities {
-		film := f.write(activity)
+		film := writeFilm(t, activity, filmFrames(activity))
 		for _, window := range windows {
 			glz, lz := f.show(film, activity, window, "auto-glz"), f.show(film, activity, window, "auto-lz")
 			t.Logf("%-8s W %d: auto-glz %.4f bytes a pixel, auto-lz %.4f, x %.3f\n  %v\n  %v",
@@ -81,8 +71,11 @@ func TestCompressionCost(t *testing.T) {
 			for _, c := range []compressionCost{glz, lz} {
 				// spice-server goes by how long its net test takes: a machine that
 				// stalls for 0.2 s looks like a slow link.
-				if long && c.Window != window {
+				if long() && c.Window != window {
 					t.Errorf("%s: W is %d, want %d", activity, c.Window, window)
+				}
+				if c.Pixels == 0 {
+					t.Errorf("%s, %s: nothing was painted", activity, c.Asked)
 				}
 				if err := json.NewEncoder(out).Encode(c); err != nil {
 					t.Fatal(err)
@@ -98,6 +91,9 @@ func TestCompressionCost(t *testing.T) {
 	}
 }
 
+// qemuDefaults are how QEMU sets spice-server up unless told otherwise.
+var qemuDefaults = playerSettings{image: spiceproto.CompressionAutoGLZ, jpeg: wanAuto, zlib: wanAuto}
+
 // filmTheatre shows films through spice-server.
 type filmTheatre struct {
 	t       *testing.T
@@ -105,126 +101,27 @@ type filmTheatre struct {
 	program string
 }
 
-// filmScreen is the guest's.
-var filmScreen = image.Pt(1280, 800)
-
-// write computes a film and writes it as qxlplay reads it.
-func (f *filmTheatre) write(activity string) (path string) {
-	f.t.Helper()
-	options, err := guest.Activity(activity)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	knobs, err := keydraw.ParseKnobs(options.Knobs().CommandLine())
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	path = filepath.Join(f.t.TempDir(), "film")
-	file, err := os.Create(path)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	out := bufio.NewWriter(file)
-	film := keydraw.NewFilm(knobs, filmScreen)
-	cut := newCutter(film, filmScreen)
-	for range filmFrames(activity) {
-		var dirty image.Rectangle
-		for _, part := range film.Next() {
-			dirty = dirty.Union(part)
-		}
-		cut.pieces(dirty, func(piece image.Rectangle) { writePiece(out, film, piece) })
-		writeNumbers(out, 0, 0, 0, 0)
-	}
-	if err := errors.Join(out.Flush(), file.Close()); err != nil {
-		f.t.Fatal(err)
-	}
-	return path
-}
-
-// writeNumbers and writePiece write a record of qxlplay's film; Flush tells errors.
-func writeNumbers(out *bufio.Writer, numbers ...int) {
-	for _, n := range numbers {
-		binary.Write(out, binary.NativeEndian, int32(n))
-	}
-}
-
-func writePiece(out *bufio.Writer, film *keydraw.Film, r image.Rectangle) {
-	writeNumbers(out, r.Min.X, r.Min.Y, r.Dx(), r.Dy())
-	for y := r.Min.Y; y < r.Max.Y; y++ {
-		binary.Write(out, binary.NativeEndian, film.Row(y, r.Min.X, r.Max.X))
-	}
-}
-
-// cutter cuts updates as QEMU does for a display that is no QXL device
-// (ui/spice-display.c, qemu_spice_create_update): in columns of 32 pixels from the
-// left edge of what is dirty, and of these the runs of rows that have changed.
-type cutter struct {
-	film   *keydraw.Film
-	mirror [][]uint32 // what was sent
-}
-
-func newCutter(film *keydraw.Film, size image.Point) *cutter {
-	c := &cutter{film: film}
-	for y := range size.Y {
-		c.mirror = append(c.mirror, slices.Clone(film.Row(y, 0, size.X)))
-	}
-	return c
-}
-
-// pieces visits the pieces of an update in QEMU's order.
-func (c *cutter) pieces(dirty image.Rectangle, visit func(image.Rectangle)) {
-	const side = 32
-	tops := map[int]int{} // where a run began, by its column
-	end := func(x, y int) {
-		if top, open := tops[x]; open {
-			visit(image.Rect(x, top, min(x+side, dirty.Max.X), y))
-			delete(tops, x)
-		}
-	}
-	for y := dirty.Min.Y; y < dirty.Max.Y; y++ {
-		for x := dirty.Min.X; x < dirty.Max.X; x += side {
-			right := min(x+side, dirty.Max.X)
-			seen, now := c.mirror[y][x:right], c.film.Row(y, x, right)
-			if slices.Equal(seen, now) {
-				end(x, y)
-				continue
-			}
-			copy(seen, now)
-			if _, open := tops[x]; !open {
-				tops[x] = y
-			}
-		}
-	}
-	for x := dirty.Min.X; x < dirty.Max.X; x += side {
-		end(x, dirty.Max.Y)
-	}
-}
-
 // show has spice-server send a film to a client that asks for a compression. What
 // the server still holds when the last frame was taken does not count.
 func (f *filmTheatre) show(film, activity string, window uint32, asked string) compressionCost {
 	f.t.Helper()
-	addr := freeAddress(f.t)
-	_, port, _ := net.SplitHostPort(addr)
-	ctx, cancel := context.WithTimeout(f.t.Context(), 10*time.Minute)
-	defer cancel()
-	const auto = "1" // SPICE_WAN_COMPRESSION_AUTO, QEMU's default
-	cmd := exec.CommandContext(ctx, f.program, port, fmt.Sprint(uint8(spiceproto.CompressionAutoGLZ)), auto, auto)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
-	in, err := cmd.StdinPipe()
+	port, err := programs.FreePort()
 	if err != nil {
 		f.t.Fatal(err)
 	}
+	ctx, cancel := context.WithTimeout(f.t.Context(), 10*time.Minute)
+	defer cancel()
 	l := &lab{t: f.t, dir: f.dir}
-	p := &player{l: l, in: in}
-	p.process = l.start("qxlplay-"+activity+"-"+asked, cmd)
+	cmd := exec.CommandContext(ctx, f.program, qemuDefaults.arguments(port)...)
+	programs.Contain(cmd)
+	p := l.startPlayer("qxlplay-"+activity+"-"+asked, cmd)
 	defer p.stop()
-	p.wait()
 	p.do("streams %d", streamsOff)
 	p.do("screen %d %d", filmScreen.X, filmScreen.Y)
 
 	cfg := client.DefaultConfig()
-	cfg.Addr, cfg.Presses, cfg.Duration, cfg.Warmup = addr, 0, 10*time.Minute, time.Second
+	cfg.Addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	cfg.Presses, cfg.Duration, cfg.Warmup = 0, 10*time.Minute, time.Second
 	if cfg.Compression, err = client.ParseCompression(asked); err != nil {
 		f.t.Fatal(err)
 	}
@@ -277,15 +174,4 @@ func (r slowReader) Read(p []byte) (int, error) {
 	n, err := r.Conn.Read(p)
 	time.Sleep(time.Duration(n) * time.Second >> 19)
 	return n, err
-}
-
-// freeAddress returns one on which nobody listens.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

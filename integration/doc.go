@@ -30,7 +30,7 @@
 // qemu-system-x86, linux-image-amd64, spice-client-gtk, virt-viewer, xvfb, xdotool,
 // imagemagick and tshark; a missing one is a failure that names its package. What
 // is built with gcc, pkg-config and libspice-server-dev is skipped without them,
-// but not in CI. They take about five minutes, or next to none with -short:
+// but not in CI. They take about five minutes, or some seconds with -short:
 //
 //	go test ./integration
 //

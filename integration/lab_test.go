@@ -15,6 +15,21 @@ import (
 	"spicepacer/cmd/spicebench/link"
 )
 
+// longVariable asks for the tests that take long, and for all of those that are
+// shorter without it, if it is 1.
+const longVariable = "SPICEPACER_LONG"
+
+// long tells whether it does.
+func long() bool { return os.Getenv(longVariable) == "1" }
+
+// needLong skips a test that takes long, unless it is asked for.
+func needLong(t *testing.T) {
+	t.Helper()
+	if !long() {
+		t.Skipf("takes long: set %s=1", longVariable)
+	}
+}
+
 // lab is an emulated link with room for a guest and a proxy at its server end and
 // for viewers at the other. The end of the test takes all of it down.
 type lab struct {

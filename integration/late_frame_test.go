@@ -3,7 +3,6 @@ package integration
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -25,9 +24,7 @@ import (
 // Here it always does: its time is two seconds later, and what is between the two
 // takes the link three.
 func TestFrameThatIsPaintedLate(t *testing.T) {
-	if os.Getenv(longVariable) != "1" {
-		t.Skip("a long test: it shows what spice-gtk does while the proxy passes everything through")
-	}
+	needLong(t)
 	s := newLab(t, "80:10", viewerPrograms...).startPlayed(allPlayers[0], "passthrough")
 	video := s.watchVideo()
 	s.setLink(fastLink)
@@ -68,9 +65,7 @@ func (s *session) wantSamePlay(name string, video *videoWatch) {
 func (s *session) wantNoVideo(video *videoWatch) {
 	s.t.Helper()
 	s.eventually("the end of all videos", func() error {
-		if err := video.read(); err != nil {
-			return err
-		}
+		video.read(s.t)
 		if video.streams > 0 {
 			return fmt.Errorf("%d streams", video.streams)
 		}
@@ -81,8 +76,9 @@ func (s *session) wantNoVideo(video *videoWatch) {
 // videoWatch follows the trace of a display channel for frames that older ones may
 // be painted over.
 type videoWatch struct {
-	pattern string // of the trace's file
-	at      int64  // how much of it has been read
+	pattern string // of the trace's files
+	part    int    // how many of them have been read to their ends
+	at      int64  // how much of the next has been
 	streams int    // that have not ended
 	draw    bool   // a frame was sent as an ordinary draw, and no stream was hidden since
 	// exposed: since begin a stream was hidden only after such a draw.
@@ -90,22 +86,33 @@ type videoWatch struct {
 }
 
 func (s *session) watchVideo() *videoWatch {
-	return &videoWatch{pattern: s.file("spice-*-display-0-000001.trace.jsonl")}
+	return &videoWatch{pattern: s.file("spice-*-display-0-*.trace.jsonl")}
 }
 
 // begin forgets what was exposed so far.
 func (v *videoWatch) begin() { v.exposed = false }
 
-// read takes in what has been written since.
-func (v *videoWatch) read() error {
+// read takes in what has been written since. A trace that cannot be followed, or in
+// which events are missing, ends the test: no waiting makes it complete.
+func (v *videoWatch) read(t *testing.T) {
+	t.Helper()
 	files, err := filepath.Glob(v.pattern)
-	if err != nil {
-		return err
+	if err != nil || len(files) <= v.part {
+		t.Fatalf("%d traces %s (%v), %d of them read", len(files), v.pattern, err, v.part)
 	}
-	if len(files) != 1 {
-		return fmt.Errorf("%d traces %s", len(files), v.pattern)
+	for {
+		if err := v.readPart(files[v.part]); err != nil {
+			t.Fatal(err)
+		}
+		if v.part == len(files)-1 {
+			return
+		}
+		v.part, v.at = v.part+1, 0
 	}
-	f, err := os.Open(files[0])
+}
+
+func (v *videoWatch) readPart(file string) error {
+	f, err := os.Open(file)
 	if err != nil {
 		return err
 	}
@@ -117,11 +124,11 @@ func (v *videoWatch) read() error {
 	for line := range bytes.Lines(b[:bytes.LastIndexByte(b, '\n')+1]) {
 		var e observe.TraceEvent
 		if err := json.Unmarshal(line, &e); err != nil {
-			return err
+			return fmt.Errorf("%s, offset %d: %w", file, v.at, err)
 		}
 		v.at += int64(len(line))
 		if e.Event == observe.EventDropped {
-			return errors.New("the trace is not complete")
+			return fmt.Errorf("%s: %d events are missing, so that nothing can be said of videos", file, e.Count)
 		}
 		if e.Event == observe.EventMessage {
 			v.message(e.TraceMessage)

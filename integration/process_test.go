@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"spicepacer/cmd/spicebench/link"
+	programs "spicepacer/cmd/spicebench/process"
 )
 
 // transcript keeps the lines that a program prints, and lets tests wait for one.
@@ -122,7 +123,7 @@ type process struct {
 func command(n *link.Namespace) func(ctx context.Context, name string, args ...string) *exec.Cmd {
 	return func(ctx context.Context, name string, args ...string) *exec.Cmd {
 		cmd := n.Command(ctx, name, args...)
-		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+		programs.Contain(cmd)
 		return cmd
 	}
 }

@@ -7,13 +7,14 @@ import (
 	"image/color"
 	"io"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"spicepacer/internal/testenv"
 	"spicepacer/spiceproto"
 )
 
@@ -31,8 +32,8 @@ var videoPlace = image.Rect(208, 160, 464, 352)
 
 // Values of spice_wan_compression_t and of SPICE_STREAM_VIDEO_*, spice-server.h.
 const (
-	wanAlways, wanNever    = 2, 3
-	streamsOff, streamsAll = 1, 2
+	wanAuto, wanAlways, wanNever = 1, 2, 3
+	streamsOff, streamsAll       = 1, 2
 )
 
 // playerSettings are a way to run qxlplay, and what the proxy asks of it.
@@ -41,6 +42,11 @@ type playerSettings struct {
 	image       spiceproto.Compression
 	jpeg, zlib  int
 	compression string // of the proxy
+}
+
+// arguments are qxlplay's.
+func (s playerSettings) arguments(port int) []string {
+	return []string{strconv.Itoa(port), strconv.Itoa(int(s.image)), strconv.Itoa(s.jpeg), strconv.Itoa(s.zlib)}
 }
 
 var allPlayers = []playerSettings{
@@ -57,7 +63,7 @@ var allPlayers = []playerSettings{
 // The same with random commands of all kinds a display driver may give.
 func TestSamePictureOfCommands(t *testing.T) {
 	players, runs := allPlayers[:1], 6
-	if os.Getenv(longVariable) == "1" {
+	if long() {
 		players, runs = allPlayers, 25
 	}
 	seed := pictureSeed(t)
@@ -92,7 +98,7 @@ func TestSamePictureOfCommands(t *testing.T) {
 // depends on time.
 func TestSamePictureOfJPEG(t *testing.T) {
 	runs := 1
-	if os.Getenv(longVariable) == "1" {
+	if long() {
 		runs = 10
 	}
 	seed := pictureSeed(t)
@@ -167,8 +173,11 @@ type player struct {
 	done int // lines answered
 }
 
-// playerDone begins the answer to a line.
-const playerDone = "QXLPLAY DONE"
+// playerAnswer begins the answer to a line, playerDone that to one that was obeyed.
+const (
+	playerAnswer = "QXLPLAY "
+	playerDone   = playerAnswer + "DONE"
+)
 
 // buildPlayer compiles testdata/qxlplay, or skips the test where there is no
 // spice-server to compile it with, but not in CI.
@@ -176,11 +185,7 @@ func buildPlayer(t *testing.T) string {
 	t.Helper()
 	flags, err := exec.Command("pkg-config", "--cflags", "--libs", "spice-server").Output()
 	if err != nil {
-		const missing = "apt-get install gcc pkg-config libspice-server-dev"
-		if os.Getenv("CI") != "" {
-			t.Fatalf("pkg-config spice-server: %v: %s", err, missing)
-		}
-		t.Skipf("no spice-server to build a program with: %s", missing)
+		testenv.Missing(t, "pkg-config spice-server: %v: apt-get install gcc pkg-config libspice-server-dev", err)
 	}
 	sources, err := filepath.Glob("testdata/qxlplay/*.c")
 	if err != nil || len(sources) == 0 {
@@ -198,20 +203,26 @@ func buildPlayer(t *testing.T) string {
 // startPlayed is startStill with a player in the place of a guest.
 func (l *lab) startPlayed(settings playerSettings, mode string) *session {
 	l.t.Helper()
-	cmd := command(l.link.Server())(context.WithoutCancel(l.t.Context()), buildPlayer(l.t),
-		fmt.Sprint(qemuPort), fmt.Sprint(uint8(settings.image)), fmt.Sprint(settings.jpeg), fmt.Sprint(settings.zlib))
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	s := &session{lab: l, player: &player{l: l, in: in}}
-	s.player.process = l.start("qxlplay", cmd)
-	s.player.wait()
+	s := &session{lab: l}
+	s.player = l.startPlayer("qxlplay", command(l.link.Server())(
+		context.WithoutCancel(l.t.Context()), buildPlayer(l.t), settings.arguments(qemuPort)...))
 	pacing := map[string]any{"mode": mode, "reorder": true, "compression": settings.compression, "trace_dir": l.dir}
 	s.proxy = l.startPacing(pacing, nil, plainTarget)
 	s.viewer = l.startScreen().startViewer(l.consoleFile())
 	s.viewer.wantBox("connected", evenBox)
 	return s
+}
+
+// startPlayer starts qxlplay. It serves when this returns.
+func (l *lab) startPlayer(name string, cmd *exec.Cmd) *player {
+	l.t.Helper()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	p := &player{process: l.start(name, cmd), l: l, in: in}
+	p.wait()
+	return p
 }
 
 // tell gives the player a line.
@@ -222,12 +233,16 @@ func (p *player) tell(format string, args ...any) {
 	}
 }
 
-// wait returns once the player has answered one more line.
+// wait returns once the player has obeyed one more line.
 func (p *player) wait() {
 	p.l.t.Helper()
 	p.done++
-	if _, err := p.output.wait(p.l.patient(), p.done, beginning(playerDone)); err != nil {
+	answers, err := p.output.wait(p.l.patient(), p.done, beginning(playerAnswer))
+	if err != nil {
 		p.l.t.Fatalf("qxlplay: %v\n%s", err, p.output.tail())
+	}
+	if last := answers[p.done-1]; !strings.HasPrefix(last, playerDone) {
+		p.l.t.Fatal(last)
 	}
 }
 

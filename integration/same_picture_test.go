@@ -51,7 +51,7 @@ var allSettings = []hypervisorSettings{
 // start.
 func TestSamePicture(t *testing.T) {
 	settings, runs := allSettings[:1], 6
-	if os.Getenv(longVariable) == "1" {
+	if long() {
 		settings, runs = allSettings, 20
 	}
 	seed := pictureSeed(t)

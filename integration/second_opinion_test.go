@@ -1,12 +1,9 @@
 package integration
 
 import (
-	"compress/gzip"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -20,55 +17,21 @@ func TestSecondOpinion(t *testing.T) {
 		t.Skip(err)
 	}
 	need(t, "tshark")
-	files, err := filepath.Glob("testdata/captures/*.pcap.gz")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no captures: %v", err)
-	}
 	sum := newTally()
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".pcap.gz"), func(t *testing.T) {
-			one := compareWithTshark(t, unpacked(t, file), storedPort)
-			if one.messages == 0 {
-				t.Error("no messages")
-			}
-			sum.add(one)
-		})
-	}
+	eachCapture(t, func(t *testing.T, file string) {
+		one := compareWithTshark(t, file, storedPort)
+		if one.messages == 0 {
+			t.Error("no messages")
+		}
+		sum.add(one)
+	})
 	sum.report(t)
 	documented(t, sum)
 }
 
-// storedPort is QEMU's in the stored captures.
-const storedPort = qemuPort
-
-// unpacked returns a capture without its compression.
-func unpacked(t *testing.T, file string) string {
-	t.Helper()
-	packed, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer packed.Close()
-	in, err := gzip.NewReader(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := os.Create(filepath.Join(t.TempDir(), "capture.pcap"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Close()
-	if _, err := io.Copy(out, in); err != nil {
-		t.Fatal(err)
-	}
-	return out.Name()
-}
-
 // The same with sessions that are captured now, of at least 50,000 messages.
 func TestSecondOpinionOfLiveSessions(t *testing.T) {
-	if os.Getenv(longVariable) != "1" {
-		t.Skipf("takes long: set %s=1", longVariable)
-	}
+	needLong(t)
 	sum := newTally()
 	for _, c := range scenarios {
 		t.Run(c.name, func(t *testing.T) {

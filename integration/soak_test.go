@@ -13,19 +13,14 @@ import (
 	"spicepacer/cmd/spicebench/keydraw"
 )
 
-// Environment variables of the soak.
-const (
-	longVariable = "SPICEPACER_LONG" // 1: run the long tests
-	soakVariable = "SPICEPACER_SOAK" // how long, as Go writes durations
-)
+// soakVariable is how long the soak takes, as Go writes durations.
+const soakVariable = "SPICEPACER_SOAK"
 
 // A long session on a thin link: heavy activity, the resolution changing and a key
 // pressed every quarter of a minute. Nothing freezes, nothing is disconnected, and in
 // the end the picture is right.
 func TestSoak(t *testing.T) {
-	if os.Getenv(longVariable) != "1" {
-		t.Skipf("takes long: set %s=1", longVariable)
-	}
+	needLong(t)
 	length := soakTime(t)
 	s := newLab(t, "80:10", viewerPrograms...).startSession(15 * time.Second)
 	watch := watchPulse(t, s.guest)

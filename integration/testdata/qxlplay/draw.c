@@ -412,7 +412,7 @@ struct command *draw_pixels(int left, int top, int width, int height, void **pix
     c->drawable.u.copy.rop_descriptor = SPICE_ROPD_OP_PUT;
     c->drawable.u.copy.src_area = (QXLRect){.right = width, .bottom = height};
     c->drawable.u.copy.src_bitmap = (uintptr_t)image;
-    *pixels = c->memory[c->count - 1];
+    *pixels = (void *)(uintptr_t)image->bitmap.data;
     return c;
 }
 

@@ -202,32 +202,43 @@ static void play(uint64_t seed, int count, int per_second, unsigned kinds)
     drain();
 }
 
+static int within_screen(int at, int length, int limit)
+{
+    return at >= 0 && length >= 0 && length <= limit && at <= limit - length;
+}
+
 /* Shows a film: records of left, top, width and height, each an int32 of this
  * machine, and the pixels, four bytes each, row by row. One without a width ends a
- * frame. */
+ * frame. PER_SECOND 0: at once. A file that ends within a record, or has one that
+ * leaves the screen, is an error. */
 static int show(const char *file, int per_second)
 {
     uint64_t began = loop_now();
     struct { int32_t left, top, width, height; } r;
     FILE *in = fopen(file, "r");
+    size_t got;
     int frames = 0, ok = 1;
 
     if (!in)
         return -1;
-    while (ok && fread(&r, sizeof r, 1, in) == 1) {
+    while (ok && (got = fread(&r, 1, sizeof r, in)) > 0) {
         void *pixels;
         struct command *c;
 
+        ok = got == sizeof r && within_screen(r.left, r.width, width) && within_screen(r.top, r.height, height);
+        if (!ok)
+            break;
         if (!r.width) {
             frames++;
-            while ((loop_now() - began) * per_second < (uint64_t)frames * 1000)
+            while (per_second && (loop_now() - began) * per_second < (uint64_t)frames * 1000)
                 loop_step(2);
             continue;
         }
         c = draw_pixels(r.left, r.top, r.width, r.height, &pixels);
-        ok = fread(pixels, 4 * r.width, r.height, in) == (size_t)r.height;
+        ok = fread(pixels, (size_t)r.width * 4, r.height, in) == (size_t)r.height;
         submit(c);
     }
+    ok = ok && !ferror(in);
     fclose(in);
     drain();
     if (!ok)
@@ -270,6 +281,7 @@ static int dump(const char *file)
 {
     QXLRect all = {.right = width, .bottom = height};
     FILE *out = fopen(file, "w");
+    int failed;
 
     if (!out)
         return -1;
@@ -281,7 +293,8 @@ static int dump(const char *file)
         fputc(p[1], out);
         fputc(p[0], out);
     }
-    return fclose(out);
+    failed = ferror(out);
+    return fclose(out) == 0 && !failed ? 0 : -1;
 }
 
 static void obey(const char *line)

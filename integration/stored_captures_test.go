@@ -2,34 +2,71 @@ package integration
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
+	"io"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"spicepacer/cmd/spicebench/dump"
 	"spicepacer/spiceproto"
 )
 
-// eachCapture runs f for the messages and findings of every stored capture.
-func eachCapture(t *testing.T, f func(t *testing.T, r *dump.Record)) {
+// eachCapture runs f for every stored capture, unpacked.
+func eachCapture(t *testing.T, f func(t *testing.T, file string)) {
 	t.Helper()
-	files, err := filepath.Glob("testdata/captures/*.pcap.gz")
+	const ending = ".pcap.gz"
+	files, err := filepath.Glob("testdata/captures/*" + ending)
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no captures: %v", err)
 	}
 	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			if err := dump.ReadFile(unpacked(t, file), func(r *dump.Record) error { f(t, r); return nil }); err != nil {
-				t.Fatal(err)
-			}
-		})
+		t.Run(strings.TrimSuffix(filepath.Base(file), ending), func(t *testing.T) { f(t, unpacked(t, file)) })
 	}
+}
+
+// storedPort is QEMU's in the stored captures.
+const storedPort = qemuPort
+
+// unpacked returns a capture without its compression.
+func unpacked(t *testing.T, file string) string {
+	t.Helper()
+	packed, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	in, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := os.Create(filepath.Join(t.TempDir(), "capture.pcap"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	if _, err := io.Copy(out, in); err != nil {
+		t.Fatal(err)
+	}
+	return out.Name()
+}
+
+// eachRecord runs f for the messages and findings of every stored capture.
+func eachRecord(t *testing.T, f func(t *testing.T, r *dump.Record)) {
+	t.Helper()
+	eachCapture(t, func(t *testing.T, file string) {
+		if err := dump.ReadFile(file, func(r *dump.Record) error { f(t, r); return nil }); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 // What real peers do breaks no rule.
 func TestCapturesGiveNoFindings(t *testing.T) {
 	messages := 0
-	eachCapture(t, func(t *testing.T, r *dump.Record) {
+	eachRecord(t, func(t *testing.T, r *dump.Record) {
 		switch r.Kind {
 		case dump.Message:
 			messages++
@@ -46,7 +83,7 @@ func TestCapturesGiveNoFindings(t *testing.T) {
 // encoding.
 func TestCapturesComeBack(t *testing.T) {
 	encoded, all := 0, 0
-	eachCapture(t, func(t *testing.T, r *dump.Record) {
+	eachRecord(t, func(t *testing.T, r *dump.Record) {
 		if r.Kind != dump.Message {
 			return
 		}
